@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declares the benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object
- * a line. Every object has the keys bench, lab, case, contender, metric, value and unit. Rows that
- * are compared with a peer or a limit also have peer, peer_value and ratio. Other keys appear only
- * if measured: mean_us, p50_us, p99_us, near_cpu and far_cpu in cpu_unit, cores ("near" or "far"),
- * samples, note (report.h). */
+ * a line: bench, lab, case, contender, metric, value, unit. Rows with a reference also have peer,
+ * peer_value and ratio. Other keys appear only if measured (report.h). */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
 #include <stdbool.h>
 
-/* Each function parses its own arguments (argv[0] is its name) and returns an exit status. */
+/* Each parses its own arguments (argv[0] is its name) and returns an exit status. */
 int bench_latency(int argc, char **argv);
 int bench_stream(int argc, char **argv);
 int bench_loss(int argc, char **argv);
@@ -38,7 +36,7 @@ struct bench_entry {
 	int (*run)(int argc, char **argv);
 };
 
-/* Lists all benchmarks; a NULL name is the last. */
+/* Ends with a NULL name. */
 extern const struct bench_entry bench_list[];
 
 #endif

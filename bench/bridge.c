@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `dxp bench bridge`: measures device memory that only DMA engines reach, locally and over the
- * network (S-07 .. S-09). There are four routes, transfers of 2 bytes to 1 GiB, and buffers of 16
- * KiB to 16 MiB. Transfers are pipelined or sequential, pulled by the xPU or pushed by PUT and GET.
- * References are an xPU without a bridge, and the DMA alone. */
+ * network (S-07 .. S-09). References are an xPU without a bridge, and the DMA alone. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,9 +13,9 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* Returns the engine name of the default board: preset `fast`, without kernels, since kernels need
- * memory of their own. The board's description is a file in memory that stays open until the
- * process exits. Returns NULL, logged, on failure. */
+/* Returns the engine name of the default board: preset `fast`, without kernels, which need memory
+ * of their own. The description is a memory file that stays open until exit. Returns NULL, logged,
+ * on failure. */
 static const char *board_default(void)
 {
 	static const char text[] = "preset = fast\ncompute = none\n";

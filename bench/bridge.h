@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parts of `dxp bench bridge`. A way is one method to move bytes along a route. A case runs several
- * ways in turn and prints a row for each. Some ways run only one stage of the pipeline, network or
- * DMA; their speed is the limit of the other ways. */
+ * ways in turn. Some ways run only one stage, network or DMA; their speed limits the others. */
 #ifndef BENCH_BRIDGE_H
 #define BENCH_BRIDGE_H
 
@@ -23,26 +22,24 @@
 
 enum bridge_route { ROUTE_TO, ROUTE_FROM, ROUTE_THROUGH, ROUTE_ACROSS, ROUTES };
 
-/* An xPU of the benchmark, in a daemon of its own. */
 struct bridge_daemon {
 	const char *name, *engine;
-	/* size of a buffer of the daemon's bridge, in bytes; 0: the bridge chooses */
+	/* bytes per buffer of the daemon's bridge; 0: the bridge chooses */
 	uint32_t buffer_bytes;
-	uint32_t reads; /* reads that it has outstanding; 0: as many as buffers */
+	uint32_t reads; /* outstanding reads; 0: as many as buffers */
 	pid_t pid;
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
-	uint64_t address; /* address of device memory that holds the largest transfer */
+	uint64_t address; /* of device memory that holds the largest transfer */
 };
 
-/* State shared by all ways. */
 struct bridge_setup {
 	const struct bench_options *options;
-	const char *lab; /* name of the lab, for the rows */
+	const char *lab; /* for the rows */
 	uint64_t largest;
 	uint8_t *from, *to; /* host memory, `largest` bytes each */
 	struct dxp_dma *dma;
-	/* bytes of memory of a local device. Its DMA is measured as a stage of network routes; 0:
+	/* memory bytes of a local device, whose DMA is measured as a stage of network routes; 0:
 	 * none */
 	uint64_t dma_bytes;
 	struct dxp_fabric *fabric;
@@ -53,14 +50,14 @@ struct bridge_setup {
 struct bridge_way {
 	char name[32];
 	uint8_t stage; /* enum bridge_stage */
-	/* Moves `bytes` along the route. Returns a status when the bytes have arrived. */
+	/* Returns a status when the bytes have arrived. */
 	int (*move)(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-	/* enum bridge_route; a way that runs only one stage may have another route than its case */
+	/* enum bridge_route; a way of one stage may have another route than its case */
 	uint8_t route;
 	bool in_place;
 	uint8_t mode;         /* enum dxp_bridge_mode */
 	uint32_t piece_bytes; /* 0: chosen by the bridge */
-	size_t daemon;        /* index in `daemons` of the first daemon on the route */
+	size_t daemon;        /* index in `daemons` of the route's first daemon */
 };
 
 struct bridge_case {
@@ -68,64 +65,58 @@ struct bridge_case {
 	uint64_t bytes;
 	const struct bridge_way *ways;
 	size_t count;
-	bool sweep; /* the ways differ only in buffer size, and have a separate table */
+	bool sweep; /* the ways differ only in buffer size; separate table */
 };
 
-/* Returns the name of a route, such as "host to device". No name is a part of another name, so that
- * --case can select each. */
+/* No name, such as "host to device", is part of another, so --case can select each. */
 const char *bridge_route_name(unsigned route);
 
-/* For each transfer size: runs the wanted ways in turn and prints a row for each. Ignores c->bytes.
- * Returns 1 if a way failed, with the reason in its row, else 0. */
+/* Runs the wanted ways for each transfer size, and prints a row each. Ignores c->bytes. Returns 1
+ * if a way failed, with the reason in its row, else 0. */
 int bridge_cases_run(struct bridge_setup *p, const struct bridge_case *c);
-/* Does what bridge_cases_run does, for each buffer size. */
+/* Does the same with one way per buffer size. */
 int bridge_sweep_run(struct bridge_setup *p, unsigned route,
 		     int (*move)(struct bridge_setup *p, const struct bridge_way *way,
 				 uint64_t bytes));
 
-/* Returns the largest transfer for which this machine has memory. Prints a note if it is
- * reduced. */
+/* Returns the largest transfer for which this machine has memory; prints a note if reduced. */
 uint64_t bridge_largest(const struct bench_options *o);
 
-/* Allocates and touches the host memory. Returns false, logged, on failure. */
+/* Returns false, logged, on failure. */
 bool bridge_memory_open(struct bridge_setup *p);
 void bridge_memory_close(struct bridge_setup *p);
 
-/* Opens the engine of p->options on this machine. Returns false, logged, on failure. */
+/* Opens the engine of p->options here. Returns false, logged, on failure. */
 bool bridge_dma_open(struct bridge_setup *p, uint64_t memory_bytes, uint32_t buffer_bytes);
-/* Moves bytes by local DMA, as a route or as a stage of a route. */
 int bridge_dma_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_local(const struct bench_options *o);
-/* Prints the time to register memory with p->dma, for several sizes. */
 int bridge_registration(struct bridge_setup *p);
 
-/* Runs the benchmark over the network. */
 int bridge_remote(const struct bench_options *o);
-/* Outstanding reads against latency, in labs of their own. */
+/* Measures outstanding reads against latency, in labs of its own. */
 int bridge_reads(const struct bench_options *o);
-/* Move bytes over the network. _pull: by dxp_bridge_move. _push: by dxp_mem_write, dxp_mem_read or
- * dxp_send. _both: in both directions at once. */
+/* _pull: by dxp_bridge_move. _push: by dxp_mem_write, dxp_mem_read or dxp_send. _both: in both
+ * directions at once. */
 int bridge_pull_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_push_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
 int bridge_both_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-/* Moves bytes by the naive round trip of the source: reads all bytes, passes them through the board
- * of this machine, and writes all back. */
+/* Moves bytes by the source's naive round trip: reads all, passes them through this machine's
+ * board, writes all back. */
 int bridge_naive_move(struct bridge_setup *p, const struct bridge_way *way, uint64_t bytes);
-/* Returns whether the bytes of the naive way pass through the board. Logs the reason if not. */
+/* Checks that the naive way's bytes pass through the board; logs the reason if not. */
 bool bridge_naive_prove(struct bridge_setup *p, size_t daemon);
-/* Returns whether a route of daemons[daemon] delivers the bytes that were sent. Logs the reason if
- * not. */
+/* Checks that a route of daemons[daemon] delivers the bytes sent; logs the reason if not. */
 bool bridge_prove(struct bridge_setup *p, unsigned route, size_t daemon);
 
-/* Starts a manager and the daemons of p->daemons, runs `body` in a process of its own with all xPUs
- * open, then stops them. Returns an exit status; 1, logged, if the fabric does not start. */
+/* Starts a manager and p->daemons, runs `body` in its own process with all xPUs open, then stops
+ * them. Returns an exit status; 1, logged, if the fabric does not start. */
 int bridge_fabric_run(struct bridge_setup *p, const struct raw_ends *ends,
 		      int (*body)(struct bridge_setup *p));
 
-/* Prints how much memory the largest transfers, in each direction, add to a daemon. */
+/* Prints the memory that the largest transfers, in each direction, add to a daemon. */
 int bridge_memory_row(struct bridge_setup *p, size_t daemon);
 
-/* --sizes: prints the table from which an xPU chooses its buffer size. */
+/* Prints the table from which an xPU chooses its buffer size (--sizes). */
 int bridge_sizes_print(const struct bench_options *o);
 
 #endif

@@ -14,10 +14,10 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-#define SAMPLE_NS       (60 * MS_NS) /* a sample repeats transfers for this time, at least once */
+#define SAMPLE_NS       (60 * MS_NS) /* a sample repeats transfers this long, at least once */
 #define SAMPLE_QUICK_NS (10 * MS_NS)
-#define SAMPLE_TIMES    1024 /* transfers of a sample whose times are kept for the median */
-#define WARM_BYTES      (64ull << 20) /* larger transfers have a warm-up only in the first round */
+#define SAMPLE_TIMES    1024          /* transfers whose times are kept for the median */
+#define WARM_BYTES      (64ull << 20) /* above it, only the first round warms up */
 
 static const uint64_t transfer_sizes[] = {2,        16,       128,       1024,      8192,
 					  65536,    1 << 18,  1 << 20,   4 << 20,   16 << 20,

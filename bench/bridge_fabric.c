@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts a manager at the near end of the lab, and at the far end daemons of one xPU each. Daemons
- * are separate processes, so that CPU time and memory can be measured for each. */
+/* Starts a manager at the lab's near end, and daemons of one xPU each at the far end. Separate
+ * processes allow CPU time and memory to be measured for each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define PATH_TEXT    64
 #define SCRIPT_TEXT  4096
 #define NODE_TEXT    768
-#define DEVICE_SPARE (64ull << 20) /* bytes of device memory beyond the largest transfer */
+#define DEVICE_SPARE (64ull << 20) /* bytes beyond the largest transfer */
 
 struct stage {
 	struct bridge_setup *setup;
@@ -25,7 +25,6 @@ struct stage {
 	char folder[PATH_TEXT];
 };
 
-/* Reads the first line of a file in the folder; "" if there is none. */
 static void line_read(const struct stage *s, const char *name, char *out, size_t bytes)
 {
 	char path[PATH_TEXT + 64];
@@ -39,7 +38,7 @@ static void line_read(const struct stage *s, const char *name, char *out, size_t
 	out[strcspn(out, "\n")] = '\0';
 }
 
-/* Logs the first line of the log of the process that did not start. */
+/* Logs the first line of the failed process's log. */
 static void complain(const struct stage *s)
 {
 	char name[80], reported[512], missing[64];
@@ -78,7 +77,7 @@ static int inside_run(void *context)
 		complain(s);
 		return 1;
 	}
-	/* Opens the device before joining, because opening it measures its speed. */
+	/* Opens the device before joining: the opening measures its speed. */
 	if (p->dma_bytes && !bridge_dma_open(p, p->dma_bytes, 0))
 		return 1;
 	open = dxp_fabric_open(&options, &p->fabric) == DXP_OK;
@@ -99,8 +98,7 @@ static int inside_run(void *context)
 	return status;
 }
 
-/* Writes the shell command that starts one daemon. The command calls the shell function `part`,
- * which make_head defines. */
+/* Writes the command that starts one daemon, by the shell function `part` of make_head. */
 static void daemon_text(const struct bridge_setup *p, const struct bridge_daemon *daemon, char *out,
 			size_t bytes)
 {
@@ -119,7 +117,7 @@ static void daemon_text(const struct bridge_setup *p, const struct bridge_daemon
 
 static const char make_head[] =
 	"cd %s && mkdir -m 700 run && export DXP_RUN=$PWD/run PATH='%s':$PATH far='%s%s'\n"
-	/* arguments: NAME WORDS WHERE PROGRAM...; waits up to 15 s until the log has WORDS */
+	/* NAME WORDS WHERE PROGRAM...; waits up to 15 s until the log has WORDS */
 	"part() {\n"
 	"	name=$1 words=$2 where=$3; shift 3\n"
 	"	$where \"$@\" >$name.log 2>&1 & pid=$!; echo $pid >$name.pid\n"

@@ -51,7 +51,7 @@ int bridge_dma_move(struct bridge_setup *p, const struct bridge_way *way, uint64
 	return dxp_dma_move(p->dma, &order);
 }
 
-/* Returns whether the device supports the route; prints a note if not. */
+/* Prints a note if the device lacks the route. */
 static bool route_there(const struct bridge_setup *p, unsigned route)
 {
 	struct dxp_dma_caps caps;
@@ -73,7 +73,7 @@ static int sweep(struct bridge_setup *p)
 	return status;
 }
 
-/* Measures all routes with the default buffer size. The last route uses no buffers. */
+/* Uses the default buffer size; the last route uses no buffers. */
 static int chosen(struct bridge_setup *p)
 {
 	int status = bridge_registration(p);

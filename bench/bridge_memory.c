@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the memory of the process that bridges: its peak during the largest transfers, and its
- * size between transfers. Device memory and the rings of buffers are not counted. The largest
- * transfers fill the device memory. */
+/* Measures the bridging process's memory: its peak during the largest transfers, and its size
+ * between transfers. Device memory, which these transfers fill, and the buffer rings are not
+ * counted. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -10,7 +10,7 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* Reads a value in kB from /proc/PID/status. Returns it in bytes; 0: unknown. */
+/* Reads a kB value from /proc/PID/status; returns bytes, 0: unknown. */
 static uint64_t resident(pid_t pid, const char *format)
 {
 	char path[64], line[128];
@@ -25,7 +25,6 @@ static uint64_t resident(pid_t pid, const char *format)
 	return kb << 10;
 }
 
-/* Resets the process's peak (VmHWM) to its current size. */
 static void peak_forget(pid_t pid)
 {
 	char path[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves bytes over the network: pulled and pushed by the xPU (BRIDGE), or by PUT, GET and SEND. */
+/* Moves bytes over the network: pulled or pushed by the xPU (BRIDGE), or by PUT, GET and SEND. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "bench/bridge.h"
 
-#define WAIT_NS     (60 * S_NS) /* ns; a transfer that takes longer has failed */
+#define WAIT_NS     (60 * S_NS) /* a longer transfer has failed */
 #define PROVE_BYTES ((1u << 20) + 3)
 
 static struct dxp_bridge_transfer transfer_of(struct bridge_setup *p, const struct bridge_way *way,
@@ -43,8 +43,7 @@ int bridge_pull_move(struct bridge_setup *p, const struct bridge_way *way, uint6
 	return dxp_bridge_move(p->daemons[way->daemon].xpu, &t, NULL);
 }
 
-/* Sends from the second of two xPUs to the first, so that the bytes flow in the direction of a
- * pull. */
+/* Sends from the second xPU to the first, so bytes flow as in a pull. */
 static int send_move(struct bridge_setup *p, const struct bridge_daemon *daemon, uint64_t bytes)
 {
 	const struct dxp_transfer t = {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The naive way of the source (S-04) as running code: a server with a board on its bus, a client
- * on the network, and no pipeline. For each transfer the server learns its size, allocates and
- * registers buffers for all of it, reads all bytes from the client, passes them through the board,
+/* The source's naive way (S-04), without a pipeline: for each transfer the server learns its size,
+ * allocates and registers buffers for all of it, reads all bytes, passes them through its board,
  * and writes them back.
  *
  *   client: a direct xPU's memory <--- network ---> server: this program <--- DMA ---> its board
  *
- * The bridge's rows have the same network, the same model of a board and the same bytes; there the
- * board is at the other end, and this program is the client. */
+ * The bridge's rows use the same network, board model and bytes; there the board is at the other
+ * end, and this program is the client. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -19,8 +18,7 @@
 
 #define PROVE_WORDS 65536
 
-/* Maps and touches memory for one transfer. The library registers it for each transfer on the
- * network. */
+/* Maps and touches one transfer's memory. The library registers it for each transfer. */
 static uint8_t *buffer_make(uint64_t bytes)
 {
 	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -38,7 +36,7 @@ int bridge_naive_move(struct bridge_setup *p, const struct bridge_way *way, uint
 	uint32_t announced;
 	int status = in && out ? DXP_OK : DXP_ENOMEM;
 
-	if (status == DXP_OK) /* exchanges size and queue number: one round trip */
+	if (status == DXP_OK) /* size and queue number: one round trip */
 		status = dxp_reg_read(client->xpu, 0, &announced, 1);
 	if (status == DXP_OK)
 		status = dxp_mem_read(client->xpu, in, client->address, bytes);
@@ -53,8 +51,7 @@ int bridge_naive_move(struct bridge_setup *p, const struct bridge_way *way, uint
 	return status;
 }
 
-/* Passes words through a core that adds 1 to each. So bytes that did not pass through the core are
- * noticed. */
+/* Passes words through a core that adds 1 to each, so bytes that bypass the core are noticed. */
 static int prove_move(struct bridge_setup *p, const struct bridge_way *way)
 {
 	const struct bridge_daemon *client = &p->daemons[way->daemon];
@@ -80,7 +77,7 @@ bool bridge_naive_prove(struct bridge_setup *p, size_t daemon)
 	const struct bridge_way way = {.route = ROUTE_THROUGH, .daemon = daemon};
 	int status = dxp_dma_core_set(p->dma, DXP_CORE_ADD, 1);
 
-	/* this device has no such core, so there is nothing to check */
+	/* without such a core there is nothing to check */
 	if (status == DXP_EUNSUPPORTED)
 		return true;
 	if (status == DXP_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the largest transfer, and allocates host memory for it. Also names the routes. */
+/* Finds the largest transfer, allocates host memory for it, and names the routes. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,8 +12,8 @@
 #define LARGEST       (1ull << 30)
 #define LARGEST_QUICK (16ull << 20)
 #define LARGEST_LEAST (1ull << 20)
-/* Blocks of memory, each as large as the largest transfer, that exist at one time: two in this
- * process, one in the local engine, one in each of four daemons, one spare. */
+/* Blocks of the largest size that exist at one time: two here, one in the local engine, one in each
+ * of four daemons, one spare. */
 #define MEMORIES 8
 
 const char *bridge_route_name(unsigned route)

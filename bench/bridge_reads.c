@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several outstanding reads (S-06): a board pulls a transfer from this machine through a network
- * with latency, with 1 to 8 reads of one buffer each. One read per round trip is the limit of the
- * source's bridge; each further read adds the same again, until the network is busy. */
+/* Outstanding reads (S-06): a board pulls from this machine through a network with latency, with 1
+ * to 8 reads of one buffer each. Each further read adds as much as the first, until the network is
+ * busy. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -41,7 +41,6 @@ static const struct number {
 };
 _Static_assert(ARRAY_COUNT(numbers) <= BRIDGE_DAEMONS_MAX, "a daemon for each number of reads");
 
-/* Moves the transfer once; writes its GB/s. */
 static bool sample(struct bridge_setup *p, size_t daemon, double *gb_per_s)
 {
 	const struct bridge_way way = {

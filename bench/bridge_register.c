@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the time to register memory, for several sizes (S-08). It shows why a bridge registers
- * its rings once (S-05), and how much time the naive way spends in each transfer.
+/* Measures memory registration (S-08): why a bridge registers its rings once (S-05), and what the
+ * naive way spends in each transfer.
  *
  *   pinned          dxp_dma_pin and dxp_dma_unpin: the memory of a transfer in place
  *   pages locked    mlock and munlock: what a NIC or board with its own page tables needs besides
@@ -16,7 +16,7 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-#define TIMES 5 /* registrations per round; the shortest counts */
+#define TIMES 5 /* the shortest of a round counts */
 
 static const uint64_t sizes[] = {4096, 65536, 1 << 20, 16 << 20, 256 << 20};
 
@@ -50,7 +50,6 @@ static const struct registering {
 	bool (*once)(struct bridge_setup *p, void *base, uint64_t bytes);
 } ways[] = {{"pinned", pinned_once}, {"pages locked", locked_once}, {"pages made", made_once}};
 
-/* Returns the shortest time in us; negative if it failed. */
 static double shortest_us(struct bridge_setup *p, const struct registering *w, void *base,
 			  uint64_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures memory that is bridged to the network (S-09). First compares the buffer sizes, then the
- * whole pipeline with its single stages. */
+/* Measures memory bridged to the network (S-09): first the buffer sizes, then the whole pipeline
+ * against its single stages. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -15,7 +15,7 @@
 /* Indices into bridge_setup.daemons. */
 enum { BOARD, BOARD_SECOND, DIRECT, DIRECT_SECOND };
 
-/* Returns whether the board supports the route; prints a note if not. */
+/* Prints a note if the board lacks the route. */
 static bool route_there(const struct bridge_setup *p, unsigned route)
 {
 	const struct dxp_xpu_caps *caps = &p->daemons[BOARD].caps;
@@ -48,7 +48,7 @@ static size_t way_add(struct bridge_way *ways, size_t count, const char *name,
 	return count + 1;
 }
 
-/* Lists the ways of a route: pipelined, sequential, pushed or naive, and each stage alone. */
+/* Lists a route's ways: pipelined, sequential, pushed or naive, and each stage alone. */
 static size_t route_ways(unsigned route, struct bridge_way *w)
 {
 	static const char *const pushed[ROUTES] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench bridge-sim`: tables of the bridge in virtual time. Each row is one run of the shipped
- * bridge, deterministic unless jitter is set. */
+/* `dxp bench bridge-sim`: tables of the shipped bridge in virtual time, deterministic unless jitter
+ * is set. */
 #include "bench/bridge_sim.h"
 
 #include <stdio.h>
@@ -17,12 +17,11 @@
 #define KIB      1024u
 #define MIB      (1u << 20)
 #define LIMIT_NS (100000 * S_NS)
-/* bytes; the buffer size with which the source was fastest (S-08, S-09) */
+/* bytes; the source was fastest with it (S-08, S-09) */
 #define BUFFER_BYTES (8u * MIB)
 #define LONG_BYTES   (512ull * MIB)
 
-/* The paths. `direct` is the DMA step of a path that moves user memory in place, without the
- * network. */
+/* `direct`: the DMA step that moves user memory in place, without the network. */
 static const struct bridge_sim_path paths[] = {
 	{"host to device", BRIDGE_IN, 0},
 	{"device to host", BRIDGE_OUT, 0},
@@ -34,7 +33,7 @@ static const struct bridge_sim_path paths[] = {
 };
 enum { NETWORK_PATHS = 3, PATHS = ARRAY_COUNT(paths) };
 
-/* Rates that the source reports, in bytes/s, in the order of `paths` (S-09, S-08). */
+/* Rates in bytes/s that the source reports, in the order of `paths` (S-09, S-08). */
 static const uint64_t reported[PATHS] = {
 	BRIDGE_SOURCE_IN,         BRIDGE_SOURCE_OUT,       BRIDGE_SOURCE_THROUGH,
 	BRIDGE_SOURCE_LOCAL_IN,   BRIDGE_SOURCE_LOCAL_OUT, BRIDGE_SOURCE_LOCAL_THROUGH,
@@ -55,7 +54,6 @@ struct stages_options bridge_sim_stages(const struct bridge_sim_settings *s)
 	};
 }
 
-/* Runs one transfer; no other transfer is outstanding. */
 static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 {
 	const struct bridge_sim_settings *s = c->settings;
@@ -96,7 +94,7 @@ static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 	return status;
 }
 
-/* Runs a case. Returns false after it has printed a failure. */
+/* Returns false after it has printed a failure. */
 static bool runs(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 {
 	int status = run(c, out);
@@ -119,12 +117,12 @@ static struct bridge_sim_case case_of(const struct bridge_sim_settings *s, size_
 	};
 }
 
-/* Prints a table of transfer sizes and buffer sizes, as figures 11 and 12 of the source do. */
+/* Prints transfer sizes against buffer sizes, as the source's figures 11 and 12 do. */
 static bool sizes_table(const struct bridge_sim_settings *s, size_t path, bool quick)
 {
 	struct bridge_sim_case c = case_of(s, path);
 
-	/* sizes are 2 B, 8 B .. 512 MiB, or with `quick` 16 times the previous size; and 1 GiB */
+	/* 2 B, 8 B .. 512 MiB, or with `quick` in steps of 16; and 1 GiB */
 	for (int bits = 1; bits <= 30; bits += bits == 29 ? 1 : quick ? 4 : 2) {
 		c.bytes = 1ull << bits;
 		for (c.buffer_bytes = 16 * KIB; c.buffer_bytes <= 16 * MIB; c.buffer_bytes *= 2) {
@@ -141,9 +139,8 @@ static bool sizes_table(const struct bridge_sim_settings *s, size_t path, bool q
 	return true;
 }
 
-/* Prints the same transfer on controllers with the rates that the source measured by local DMA
- * (S-08), with one read and one DMA at a time. The first row has only these rates. The second row
- * adds the control time of each piece. The share in a row is relative to PCIe, as in the source. */
+/* Prints the same transfer on controllers with the source's local DMA rates (S-08), one read and
+ * one DMA at a time. The second row adds control time per piece. Shares are relative to PCIe. */
 static bool controllers_rows(struct bridge_sim_case c)
 {
 	static const struct {
@@ -177,13 +174,13 @@ static bool source_table(const struct bridge_sim_settings *s, size_t path)
 }
 
 /* Compares the way without a pipeline to the bridge. The source changed its DMA together with the
- * pipeline (S-04, S-05), so the first row compares two sets of stages, as the source does. In the
- * other rows both ways have the same stages. Without control time, only the pipeline differs. */
+ * pipeline (S-04, S-05), so only the first row has different stages. Without control time, only the
+ * pipeline differs. */
 static bool naive_table(const struct bridge_sim_settings *s)
 {
 	static const struct {
 		const char *name;
-		/* naive_slow, dxp_slow: that side uses the stages of the naive way */
+		/* that side uses the naive way's stages */
 		bool naive_slow, dxp_slow, control;
 	} rows[] = {
 		{"different stages, as the source", true, false, true},
@@ -211,8 +208,8 @@ static bool naive_table(const struct bridge_sim_settings *s)
 	return true;
 }
 
-/* Measures the shipped pipelined mode and the shipped sequential mode. Sequential uses one buffer
- * at a time, and each step starts after the previous one. */
+/* Compares pipelined with sequential, which uses one buffer and starts each step after the previous
+ * one. */
 static bool modes_table(const struct bridge_sim_settings *s, size_t path)
 {
 	static const enum bridge_mode modes[] = {BRIDGE_PIPELINED, BRIDGE_SEQUENTIAL};
@@ -228,8 +225,8 @@ static bool modes_table(const struct bridge_sim_settings *s, size_t path)
 	return true;
 }
 
-/* Shows the gain of several outstanding reads (S-06). There is none if a buffer takes longer than a
- * round trip; otherwise it is nearly the full factor. */
+/* Shows the gain of several outstanding reads (S-06): none if a buffer takes longer than a round
+ * trip, otherwise nearly the full factor. */
 static bool reads_table(const struct bridge_sim_settings *s, size_t path)
 {
 	static const uint64_t trips_ns[] = {2000, 20000, 200000};

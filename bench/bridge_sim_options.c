@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of `dxp bench bridge-sim`: the speed of every stage is an option. */
+/* Command line of `dxp bench bridge-sim`: every stage's speed is an option. */
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define SETTING(field) offsetof(struct bridge_sim_settings, field)
 #define MB             1000000
 
-/* Returns the source's stages (S-07) and, for other settings, the defaults of this project. */
+/* Returns the source's stages (S-07) and this project's other defaults. */
 static struct bridge_sim_settings settings_default(void)
 {
 	const struct stages_options *o = &bridge_source_stages;
@@ -38,8 +38,8 @@ static struct bridge_sim_settings settings_default(void)
 	};
 }
 
-/* The options that are numbers. Each sets a uint64_t of struct bridge_sim_settings. If an option
- * with `stage` is set, the source's figures no longer apply. */
+/* Options that set a uint64_t of struct bridge_sim_settings. If one with `stage` is set, the
+ * source's figures no longer apply. */
 static const struct {
 	const char *name, *help;
 	size_t offset;
@@ -119,8 +119,7 @@ static void help(const char *name)
 	       "  --help            this text\n");
 }
 
-/* Parses a number and multiplies it by `unit`. Rates may have a fraction; other numbers are
- * whole. */
+/* Multiplies a number by `unit`; with unit 1 it must be whole. */
 static bool number_parse(const char *text, uint32_t unit, uint64_t *out)
 {
 	char *end;
@@ -152,8 +151,7 @@ static bool number_set(struct bridge_sim_settings *s, int i, const char *text)
 	return true;
 }
 
-/* Applies the DMA figures of a board's description. Returns false, after a message, if it is
- * invalid. */
+/* Applies a board description's DMA figures. Returns false, after a message, if it is invalid. */
 static bool board_apply(struct bridge_sim_settings *s, const char *name)
 {
 	struct board_config c;
@@ -170,7 +168,6 @@ static bool board_apply(struct bridge_sim_settings *s, const char *name)
 	return true;
 }
 
-/* Checks conditions that involve several settings. */
 static bool settings_valid(const struct bridge_sim_settings *s)
 {
 	uint64_t ring = s->buffers ? s->buffers : BRIDGE_BUFFERS;

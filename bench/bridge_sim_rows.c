@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints one row for each run. Bandwidth is in MB/s of 10^6 bytes, as in the source. */
+/* Prints one row a run. Bandwidth is in MB/s of 10^6 bytes, as in the source. */
 #include "bench/bridge_sim_rows.h"
 
 #include <stdio.h>
@@ -19,8 +19,8 @@ static const char *bytes_text(char *out, size_t space, uint64_t bytes)
 	return out;
 }
 
-/* Returns the common part of all rows. If the slowest stage has a limit, this stage is the peer;
- * the ratio of a row is then the share of its limit that was reached. */
+/* Returns the common part of all rows. The slowest stage, if limited, is the peer, so the ratio is
+ * the share of its limit. */
 static struct report_row row_of(const char *name, const char *contender, const char *metric,
 				const struct bridge_sim_result *r)
 {

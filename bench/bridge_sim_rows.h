@@ -13,7 +13,6 @@ struct bridge_sim_path {
 	enum stages_step direct;
 };
 
-/* Parameters of one run. */
 struct bridge_sim_case {
 	const struct bridge_sim_settings *settings;
 	struct stages_options stages;
@@ -26,14 +25,13 @@ struct bridge_sim_case {
 
 struct bridge_sim_result {
 	double bytes_per_s;
-	double bottleneck; /* bytes/s of the slowest stage; 0: none has a limit */
+	double bottleneck; /* bytes/s of the slowest stage; 0: unlimited */
 	double us;
 	struct bridge_lab_peaks peaks;
 };
 
 void bridge_sim_row_size(const struct bridge_sim_case *c, const struct bridge_sim_result *r);
-/* `contender` is the name of the stages. `reported` is the figure of the source in bytes/s; 0: the
- * source has none for these stages. */
+/* `contender` names the stages. `reported`: the source's bytes/s; 0: none for these stages. */
 void bridge_sim_row_source(const struct bridge_sim_case *c, const struct bridge_sim_result *r,
 			   const char *contender, double reported);
 void bridge_sim_row_naive(const char *name, const struct bridge_sim_case *c,

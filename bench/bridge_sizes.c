@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints the table of buffer sizes that an xPU with this engine measures at its start if no size is
- * set. */
+/* Prints the buffer sizes that an xPU with this engine measures at start if no size is set. */
 #include <stdio.h>
 
 #include "base/util.h"

@@ -18,9 +18,8 @@
 #include "base/log.h"
 #include "base/util.h"
 
-/* Mounts /sys again in this network namespace, because /sys/class/net shows the namespace of the
- * process that mounted it. Some libraries read it. If the mount fails, only those libraries
- * fail. */
+/* Mounts /sys for this network namespace: /sys/class/net, which some libraries read, shows the
+ * mounter's namespace. Failure affects only those libraries. */
 static void sysfs_mount(void)
 {
 	if (unshare(CLONE_NEWNS) != 0 || mount("", "/", "none", MS_SLAVE | MS_REC, NULL) != 0)
@@ -55,7 +54,7 @@ int child_netns_enter(const char *name)
 
 int child_spawn(child_body body, void *context, struct child *out)
 {
-	pid_t parent = getpid(); /* shows whether the parent exited before prctl took effect */
+	pid_t parent = getpid(); /* detects a parent that exited before prctl */
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench classify`: classifies one photo by a neural network that is split over two
- * xPUs of a fabric on this machine. Alternates with the same kernels, split in the same way, on one
- * local OpenCL device without a network. Reports milliseconds for one photo at a time, and photos
- * per second when pipelined. */
+/* `dxp bench classify`: classifies photos by a neural network split over two xPUs here. Alternates
+ * with the same split kernels on one local OpenCL device. Reports ms per photo, and photos per
+ * second when pipelined. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

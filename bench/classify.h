@@ -5,9 +5,8 @@
 
 #include <jansson.h>
 
-/* Runs `command`, a classifier with --json. Returns the summary that it prints last; the caller
- * releases this value. Returns NULL if the classifier failed, after a message of `dxp bench
- * BENCH`. */
+/* Runs `command`, a classifier with --json. Returns its final summary, owned by the caller; NULL,
+ * after a message of `dxp bench BENCH`, on failure. */
 json_t *classify_summary(const char *bench, const char *command);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench collective`: allreduce of floats, in place, among 2, 4 and 8 xPUs of one machine.
- * Measures time, bytes through the host, and CPU time of the host. All ways alternate.
+/* `dxp bench collective`: in-place allreduce of floats among 2, 4 and 8 local xPUs: time, bytes
+ * through the host, and the host's CPU time. All ways alternate.
  *
  *   ring, tree         the xPUs send to each other and add
  *   switch             a switch on this machine adds
@@ -25,7 +25,7 @@
 #define MEMBERS_MAX 8
 #define BYTES_MAX   (64u << 20)
 #define QUICK_BYTES (1u << 20)    /* largest operation with --quick */
-#define SAMPLE_WORK (64ull << 20) /* bytes that all operations of one sample move */
+#define SAMPLE_WORK (64ull << 20) /* bytes moved by all operations of a sample */
 #define RUNS_MAX    50            /* most operations in one sample */
 #define WAIT_NS     (120 * S_NS)
 
@@ -45,8 +45,8 @@ struct collective {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpus[MEMBERS_MAX];
 	uint16_t nodes[MEMBERS_MAX];
-	uint64_t at[MEMBERS_MAX]; /* device address of the data of each member */
-	float *memory;            /* a block for each member, as large as the operation */
+	uint64_t at[MEMBERS_MAX]; /* device addresses of the members' data */
+	float *memory;            /* one block per member, as large as the operation */
 	uint32_t members;
 	struct dxp_group *ways[HOST];
 	struct dxp_part parts[MEMBERS_MAX];
@@ -62,7 +62,6 @@ static int group_run(struct collective *b, enum way way, uint64_t bytes)
 	return status == DXP_OK ? dxp_group_wait(b->ways[way], WAIT_NS) : status;
 }
 
-/* Starts a transfer to or from each member, then waits for all. */
 static int all_move(struct collective *b, uint64_t bytes, bool in)
 {
 	dxp_event events[MEMBERS_MAX];
@@ -104,7 +103,7 @@ static void failed(const struct collective *b, enum way way, uint64_t bytes, con
 		  (unsigned long long)bytes, why);
 }
 
-/* Returns an error if the last operation of the group has not used its switch. */
+/* Fails unless the group's last operation used its switch. */
 static int switch_check(const struct collective *b, uint64_t bytes)
 {
 	struct dxp_group_ways ways;
@@ -116,8 +115,7 @@ static int switch_check(const struct collective *b, uint64_t bytes)
 	return DXP_EUNSUPPORTED;
 }
 
-/* Returns whether the sums of a way are right; all elements of member m are m + 1. Also builds the
- * kernels that the way needs. */
+/* Checks a way's sums; member m's elements are all m + 1. Also builds the way's kernels. */
 static bool proves(struct collective *b, enum way way, uint64_t bytes)
 {
 	const uint64_t count = bytes / sizeof(float);
@@ -143,7 +141,6 @@ static bool proves(struct collective *b, enum way way, uint64_t bytes)
 	return status == DXP_OK && same;
 }
 
-/* Returns the sum of the payload bytes that the host has exchanged with all members. */
 static uint64_t host_bytes(const struct collective *b)
 {
 	struct dxp_link_bytes one;
@@ -208,7 +205,7 @@ static void row_print(const struct collective *b, enum way way, uint64_t bytes)
 		.samples = b->options->rounds,
 		.more = {{"host_bytes", MEDIAN(way, host_bytes)},
 			 {"host_cpu_us", MEDIAN(way, cpu_us)},
-			 /* GB/s over each link of a ring */
+			 /* over each link of a ring */
 			 {"link_gb_per_s",
 			  2 * (n - 1) / n * (double)bytes / 1e3 / MEDIAN(way, us)}},
 	});

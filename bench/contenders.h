@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the contenders that several benchmarks share. */
+/* Declares contenders that several benchmarks share. */
 #ifndef BENCH_CONTENDERS_H
 #define BENCH_CONTENDERS_H
 
@@ -27,8 +27,8 @@
 #define CONTENDER_RAW_STREAM {.name = "raw UDP GSO+GRO", .alone = raw_stream_alone}
 /* clang-format on */
 
-/* raw_alone.c: the raw measurements as contenders. If a ping is larger than the path's datagrams,
- * it is shortened to one full datagram. A stream is one-way. */
+/* Raw measurements (raw_alone.c). A ping above the path's datagram is cut to one full datagram. A
+ * stream is one-way. */
 int raw_ping_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 		   struct tally *tally);
 int raw_stream_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
@@ -38,7 +38,7 @@ int raw_stream_alone(const struct raw_ends *ends, const struct work *work, size_
 int copy_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 	       struct tally *tally);
 
-/* raw_alone.c: sends each message as one datagram, in batches of 64 or of 128. */
+/* One datagram per message, in batches of 64 or 128 (raw_alone.c). */
 int raw_messages_64_alone(const struct raw_ends *ends, const struct work *work,
 			  size_t datagram_bytes, struct tally *tally);
 int raw_messages_128_alone(const struct raw_ends *ends, const struct work *work,

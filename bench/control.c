@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements reads and writes of the control socket between the near and the far process. Each
- * module links this file too. */
+/* Reads and writes the control socket between near and far process. Each module links this file
+ * too. */
 #include <sys/socket.h>
 
 #include "bench/peer.h"

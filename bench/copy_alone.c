@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures memcpy by one core, in memory of the same size as for the PUTs in the same table. The
- * result is the minimal cost of one copy. */
+/* Measures memcpy by one core, in as much memory as the table's PUTs use: the minimal cost of a
+ * copy. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "bench/contenders.h"
 
-#define LOOKS_BYTES (4u << 20) /* bytes copied between two reads of the clock */
+#define LOOKS_BYTES (4u << 20) /* bytes between two reads of the clock */
 
 static void *memory_get(uint64_t bytes)
 {
@@ -29,7 +29,7 @@ static void copy_run(const struct work *work, uint8_t *to, const uint8_t *from, 
 		for (uint64_t i = 0; i < each; i++) {
 			uint64_t at = work_offset(work, *done + i);
 			memcpy(to + at, from + at, work->bytes);
-			/* prevents the compiler from removing the copy */
+			/* keeps the copy from being optimized away */
 			__asm__ volatile("" ::: "memory");
 		}
 	}

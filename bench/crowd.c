@@ -20,7 +20,7 @@
 
 #define PAYLOAD_BYTES   1408
 #define WINDOW_PACKETS  16
-#define DST_NODE_OFFSET 10 /* offset in the common header: docs/reference/wire.md */
+#define DST_NODE_OFFSET 10 /* in the common header: docs/reference/wire.md */
 #define LOOK_ROUNDS     1024
 #define SCAN_NS         (10 * MS_NS)
 
@@ -29,9 +29,9 @@ struct crowd {
 	struct link *link;
 	struct rltp_endpoint *endpoints[CROWD_MAX];
 	bool listed[CROWD_MAX];
-	uint32_t busy[CROWD_MAX], busy_count; /* peers that must send something soon */
-	uint64_t due_ns[CROWD_MAX];           /* next deadline of each peer that is not busy */
-	uint64_t scan_ns; /* time of the next scan of the peers that are not busy */
+	uint32_t busy[CROWD_MAX], busy_count; /* peers that must send soon */
+	uint64_t due_ns[CROWD_MAX];           /* next deadlines of peers not in `busy` */
+	uint64_t scan_ns;                     /* next scan of peers not in `busy` */
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
 	struct datagram batch[DATAGRAM_BATCH];
 	size_t batched;
@@ -122,8 +122,8 @@ static void run_one(struct crowd *c, const struct datagram_arrival *a, uint64_t 
 	list(c, i);
 }
 
-/* Adds peers to the list `busy` whose timers are due soon. Only this scan finds distant timers,
- * such as the timer of an idle session. */
+/* Moves peers with timers due soon to `busy`. Only this scan finds distant timers, such as an idle
+ * session's. */
 static void scan(struct crowd *c, uint64_t now_ns)
 {
 	if (now_ns < c->scan_ns)
@@ -134,7 +134,6 @@ static void scan(struct crowd *c, uint64_t now_ns)
 			list(c, i);
 }
 
-/* Sends for all busy peers. Removes peers from the list that have nothing to send soon. */
 static void answer(struct crowd *c, uint64_t now_ns)
 {
 	uint32_t kept = 0;

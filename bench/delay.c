@@ -27,12 +27,11 @@
 
 #define MTU          9000
 #define PACKET_BYTES 9216
-#define PACKETS      4096 /* per direction; more are lost: 1 GB/s over 30 ms */
+#define PACKETS      4096 /* per direction, for 1 GB/s over 30 ms; more are lost */
 #define COMMAND      256
 
 static const struct lab delayed = {DELAY_LAB, MTU, MTU - 28, true};
 
-/* Packets of one direction, in the order of their times. */
 struct line {
 	int from, to;
 	uint32_t head, tail;
@@ -48,7 +47,7 @@ struct delay {
 	char near[48], far[48];
 };
 
-/* Opens the interface in a namespace; -1: not possible. */
+/* Returns -1 on failure. */
 static int tun_open(const char *netns, const char *name, const char *address)
 {
 	struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
@@ -82,14 +81,14 @@ static void packets_read(struct line *l, uint64_t one_way_ns)
 	}
 }
 
-/* Writes the packets that are due. Returns when the next one is, or UINT64_MAX. */
+/* Writes packets that are due. Returns the next due time or UINT64_MAX. */
 static uint64_t packets_write(struct line *l)
 {
 	while (l->head != l->tail) {
 		const uint32_t at = l->head % PACKETS;
 		if (clock_now_ns() < l->due_ns[at])
 			return l->due_ns[at];
-		/* an interface whose queue is full loses the packet */
+		/* an interface with a full queue loses the packet */
 		if (write(l->to, l->data[at], l->bytes[at]) < 0 && errno == EINTR)
 			continue;
 		l->head++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A lab with latency: two network namespaces, and a process that passes each packet on after a
- * time. It needs no queueing discipline of the kernel. */
+/* A lab with latency: two network namespaces, and a process that delays each packet. It needs no
+ * kernel queueing discipline. */
 #ifndef BENCH_DELAY_H
 #define BENCH_DELAY_H
 
@@ -11,8 +11,8 @@
 #define DELAY_LAB "delayed" /* name in rows */
 
 /* Makes the lab, runs `body` in its own process, and removes the lab, even on SIGINT, SIGTERM or
- * SIGHUP. Each packet takes `one_way_ns` longer than the process needs. Skips a machine that does
- * not permit the lab, with a note, and returns 0. */
+ * SIGHUP. `one_way_ns` adds to the process's own delay. Without permission, prints a note and
+ * returns 0. */
 int delay_run(uint64_t one_way_ns, lab_body body, void *context);
 
 #endif

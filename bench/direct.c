@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench direct`, which tests the claim of the source (X-02): bytes go from one xPU
- * to another without the host. It runs the same transfer, and the same two-stage classifier,
- * directly and through the host. It measures time, bandwidth, bytes through the host, CPU time of
- * the host, and copies. The ways alternate.
+/* `dxp bench direct` tests the source's claim (X-02) that bytes go between xPUs without the host.
+ * Runs a transfer, and a two-stage classifier, directly and through the host. Measures time,
+ * bandwidth, bytes and CPU time of the host, and copies. The ways alternate.
  *
  *   direct             xpu1 --PUT--> xpu2
  *   direct, read       xpu1 <--GET-- xpu2
@@ -34,8 +33,8 @@
 #define QUICK_BYTES (1u << 20) /* largest transfer with --quick */
 #define WAIT_NS     (60 * S_NS)
 
-#define MEGABIT 125000    /* bytes of 1 Mbit, a size of the source */
-#define GIGABIT 125000000 /* bytes of 1 Gbit, a size of the source */
+#define MEGABIT 125000    /* bytes, 1 Mbit */
+#define GIGABIT 125000000 /* bytes, 1 Gbit */
 static const uint64_t sizes[] = {4096, MEGABIT, 1u << 20, 64u << 20, GIGABIT};
 
 enum way { DIRECT, DIRECT_READ, HOST, HOST_OVERLAPPED, WAYS };
@@ -51,7 +50,7 @@ struct direct {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpus[2];
 	uint16_t nodes[2];
-	uint64_t at[2]; /* device addresses on xpu1 and on xpu2 */
+	uint64_t at[2]; /* device addresses on xpu1, xpu2 */
 	uint8_t *memory;
 	struct sample samples[WAYS][BENCH_ROUNDS_MAX];
 };
@@ -68,7 +67,6 @@ static int direct_move(struct direct *d, uint64_t bytes)
 	return status == DXP_OK ? dxp_event_wait(d->fabric, event, WAIT_NS, NULL) : status;
 }
 
-/* Lets xpu2 fetch the bytes by GET. */
 static int read_move(struct direct *d, uint64_t bytes)
 {
 	const struct dxp_bridge_transfer t = {.path = DXP_BRIDGE_DEVICE_TO_DEVICE,
@@ -87,7 +85,6 @@ static int host_move(struct direct *d, uint64_t bytes)
 	return status == DXP_OK ? dxp_mem_write(d->xpus[1], d->at[1], d->memory, bytes) : status;
 }
 
-/* Posts the commands that move one piece through the host: a read, then a write. */
 static int piece_post(struct direct *d, uint64_t at, uint64_t bytes, dxp_event *event)
 {
 	dxp_event in;
@@ -124,7 +121,7 @@ static int (*const moves[WAYS])(struct direct *d,
 						   [HOST] = host_move,
 						   [HOST_OVERLAPPED] = overlapped_move};
 
-/* Returns whether a way delivers to xpu2 the bytes that xpu1 holds. */
+/* Checks that a way delivers xpu1's bytes to xpu2. */
 static bool proves(struct direct *d, enum way way, uint64_t bytes)
 {
 	uint8_t *there = calloc(1, bytes);
@@ -149,7 +146,6 @@ static bool proves(struct direct *d, enum way way, uint64_t bytes)
 	return same;
 }
 
-/* Returns the sum of the payload bytes that the host has exchanged with both xPUs. */
 static struct dxp_link_bytes host_bytes(const struct direct *d)
 {
 	struct dxp_link_bytes sum = {0}, one;
@@ -218,7 +214,7 @@ static void row_print(const struct direct *d, enum way way, uint64_t bytes)
 		.more = {{"us", MEDIAN(way, us)},
 			 {"host_bytes", MEDIAN(way, host_bytes)},
 			 {"host_cpu_ms_per_gb", 1e3 * MEDIAN(way, cpu_ns) / payload},
-			 /* one copy into the destination, and the copies into host memory */
+			 /* one into the destination, the others into host memory */
 			 {"copies", 1 + MEDIAN(way, received_bytes) / payload}},
 	};
 

@@ -9,14 +9,14 @@ struct direct_options {
 	bool json, quick;
 	unsigned rounds;
 	const char *only_case;
-	const char *photo, *model; /* model NULL: the classifier's own default */
+	const char *photo, *model; /* model NULL: the classifier's default */
 };
 
-/* Returns the exit status if the program must exit now, otherwise -1. */
+/* Returns -1 to continue, otherwise the exit status. */
 int direct_options_parse(int argc, char **argv, struct direct_options *out);
 
-/* direct_classify.c: runs the classifier both ways on the fabric that the environment names, and
- * prints rows. If there is no photo, prints a row with the reason. Returns an exit status. */
+/* Runs the classifier both ways on the environment's fabric. Without a photo, prints a row with the
+ * reason. Returns an exit status (direct_classify.c). */
 int direct_classify_run(const struct direct_options *o);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of `dxp bench direct`, and its classifier. `classify` runs on two xPUs. The xPUs
- * send the activations directly to each other, or, with --through-host, through the program. */
+/* Command line and classifier of `dxp bench direct`. `classify` runs on two xPUs, which send
+ * activations directly or, with --through-host, through the program. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum way { DIRECT, HOST, WAYS };
 static const char *const way_names[WAYS] = {"direct", "through the host"};
 
 struct figures {
-	/* figures of one photo: time, rate, time on the link, bytes through the host, CPU time */
+	/* per photo: time, rate, time on the link, bytes through the host, CPU time */
 	double ms, per_s, link_ms, host_bytes, cpu_ms;
 };
 
@@ -80,7 +80,7 @@ static double number_of(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* Runs photos one by one to measure their time, then pipelined to measure their rate. */
+/* Runs photos one by one for their time, then pipelined for their rate. */
 static bool sample_run(const struct direct_options *o, enum way way, struct figures *out)
 {
 	const unsigned photos = o->quick ? PHOTOS_QUICK : PHOTOS;

@@ -27,7 +27,7 @@ const char *fabric_programs_folder(void)
 	return dirname(path);
 }
 
-/* Logs the output of `dxp up`, which has the reason of the failure. */
+/* Logs the output of `dxp up`, with the reason of the failure. */
 static void complain(const struct stage *s)
 {
 	char path[PATH_TEXT + 8], text[1024] = "";
@@ -58,8 +58,7 @@ static int inside_run(void *context)
 	return 1;
 }
 
-/* Starts a switch at an address of the loopback that no other run uses, and names it to `dxp up`.
- */
+/* Starts a switch at an unused loopback address, and gives it to `dxp up`. */
 #define SWITCH_START                                                                              \
 	"address=127.77.$(($$ / 250 %% 250)).$(($$ %% 250 + 1))\n"                                \
 	"'%s/dxp-switch' --address $address --plane user >switch 2>&1 &\n"                        \
@@ -83,7 +82,7 @@ static int run(unsigned xpus, const char *memory, const char *engine, bool switc
 	snprintf(make, sizeof(make),
 		 "cd %s && mkdir -m 700 run && export DXP_DIR=$PWD/fabric DXP_RUN=$PWD/run\n%s"
 		 "'%s/dxp' up --xpus %u --memory %s --engine '%s' --port 0 >said 2>&1 && touch up\n"
-		 "true", /* this script cannot fail; inside_run logs failures */
+		 "true", /* cannot fail; inside_run logs failures */
 		 s.folder, start, fabric_programs_folder(), xpus, memory, engine);
 	snprintf(end, sizeof(end), "DXP_DIR=%s/fabric '%s/dxp' down; " SWITCH_END "rm -rf %s",
 		 s.folder, fabric_programs_folder(), s.folder, s.folder, s.folder);

@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a fabric for one benchmark on this machine: starts it before the benchmark, stops it
- * afterwards. */
+/* Runs a fabric on this machine for one benchmark. */
 #ifndef BENCH_FABRIC_H
 #define BENCH_FABRIC_H
 
-/* Body of a benchmark. Runs in its own process, in which DXP_DIR and DXP_RUN name the fabric.
- * Returns an exit status. */
+/* Runs in its own process, whose DXP_DIR and DXP_RUN name the fabric. Returns an exit status. */
 typedef int (*fabric_body)(void *context);
 
-/* Starts a manager and `xpus` xPUs with `memory` each (a size such as `dxp up --memory` accepts),
- * in a temporary folder, on any free port; then runs `body`. Stops them and removes the folder
- * afterwards, even on SIGINT, SIGTERM or SIGHUP. Returns the status of `body`. If the fabric does
- * not start, logs the reason and returns 1. */
+/* Starts a manager and `xpus` xPUs (`memory` as for `dxp up --memory`) in a temporary folder, on
+ * any free port, and runs `body`. Then removes all, even on SIGINT, SIGTERM or SIGHUP. Returns the
+ * status of `body`; 1, logged, if the fabric does not start. */
 int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context);
 
-/* Does what fabric_run does, on xPUs with the engine `engine`, named as for `dxp up --engine`. */
+/* The same, with `engine` as for `dxp up --engine`. */
 int fabric_engine_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
 		      void *context);
 
-/* Does what fabric_engine_run does, with a switch (dxp-switch) on this machine that sums for the
- * xPUs. If it does not start, the fabric runs without. */
+/* The same, with a local dxp-switch that sums for the xPUs, or without one if it does not start. */
 int fabric_switched_run(unsigned xpus, const char *memory, const char *engine, fabric_body body,
 			void *context);
 
-/* Returns the folder of this program and the other programs. */
 const char *fabric_programs_folder(void);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench inc`: MPI_Allreduce of unmodified programs over switches that compute.
- * Compares it with the same operation over TCP, in labs of 4, 9 and 16 hosts (tools/lab). Also
- * measures one hop alone, and up to 4096 hosts in the simulator. */
+/* `dxp bench inc`: MPI_Allreduce of unmodified programs over switches that compute, against TCP, in
+ * labs of 4, 9 and 16 hosts (tools/lab). Adds one hop alone, and up to 4096 simulated hosts. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -48,7 +47,6 @@ static int job_run(void *context)
 	return inc_table_run(&c);
 }
 
-/* Runs a job, then removes every lab that it made, even after a signal. */
 static int lab_job_run(struct job *job)
 {
 	char remove[1024];
@@ -59,8 +57,8 @@ static int lab_job_run(struct job *job)
 	return lab_scripts_run(&scripts, job_run, job);
 }
 
-/* Measures with links of 1 Gb/s, so that the links are the bottleneck. With faster links it would
- * be the processors, which all hosts share. */
+/* Uses 1 Gb/s links, so they are the bottleneck; with faster links it would be the shared
+ * processors. */
 static int labs_slow_run(const struct bench_options *o)
 {
 	int status = 0;

@@ -28,8 +28,8 @@ static bool option_set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-/* Sets Don't Fragment; on an unconnected socket the kernel then sends Identification 0. Disables
- * the UDP checksum, because the ICRC protects more. */
+/* Sets Don't Fragment; an unconnected socket then sends Identification 0. Disables the UDP
+ * checksum, because the ICRC protects more. */
 static int socket_open(uint32_t ip, uint16_t port)
 {
 	struct sockaddr_in own = address_of(ip, port);
@@ -114,7 +114,6 @@ void inc_end_send(const struct inc_end *e, const struct inc_header *h, uint32_t 
 	inc_end_give(e, &packet);
 }
 
-/* Reads one packet from a socket. Returns false if there is none, or it is not valid. */
 static bool receive(struct inc_end *e, int fd, int flags, struct inc_packet *out)
 {
 	struct sockaddr_in from;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench inc-hop`, and the last part of `dxp bench inc`: one hop to the switch and
- * back over a veth pair, as in a group of one member. The contribution goes to the switch, which
- * computes and returns the result. The switch runs in XDP (generic and native) and in user space; a
- * bare echo in XDP is the reference. All alternate. At the end, measures the XDP program alone by
- * the kernel's own clock. */
+/* `dxp bench inc-hop`, last part of `dxp bench inc`: one hop to a computing switch and back over
+ * veth, for a group of one. Alternates XDP (generic, native), user space, and a bare XDP echo. Then
+ * measures the XDP program alone by the kernel's clock. */
 #include "bench/inc_hop.h"
 
 #include <errno.h>
@@ -24,13 +22,13 @@
 #include "bench/report.h"
 #include "switch/kernel.h"
 
-#define SWITCH_IP 0x0a4d0002u /* far address of the lab; HOST_IP is its near address */
+#define SWITCH_IP 0x0a4d0002u /* far address; HOST_IP is near */
 #define HOST_IP   0x0a4d0001u
 #define GROUP     0x00d09001u
 #define QKEY      0x12345678u
 #define WARMUP    200
 #define TRIPS     4000
-#define LOSSES    10 /* a sample with this many lost round trips is discarded */
+#define LOSSES    10 /* discards a sample with so many lost round trips */
 
 static const size_t sizes[] = {8, 256};
 
@@ -54,7 +52,6 @@ static struct inc_header header_of(struct hop *h, size_t bytes)
 				   .collective = INC_ALLREDUCE};
 }
 
-/* Creates a group of one on the switch; its only member is member 0, which installs the group. */
 static bool group_make(struct hop *h, bool kernel)
 {
 	struct inc_control c = {.sup_comm_type = 1 << INC_ALLREDUCE,
@@ -88,8 +85,7 @@ static bool group_make(struct hop *h, bool kernel)
 	return false;
 }
 
-/* Measures one round trip in ns, without the time to encode the packet. Returns 0 if the packet was
- * lost. */
+/* Returns a round trip in ns without the encoding; 0 if lost. */
 static uint64_t trip_ns(struct hop *h, int answers, size_t bytes)
 {
 	static const uint8_t payload[SWITCH_KERNEL_BYTES];
@@ -128,7 +124,7 @@ static void far_body(int control, void *context)
 	inc_hop_far_run(control, context);
 }
 
-/* Starts a switch for this sample only. Returns the median round trip in us, or 0 on failure. */
+/* Starts a switch for this sample. Returns the median round trip in us; 0 on failure. */
 static double sample_us(struct hop *h, struct hop_far *far, size_t bytes, double *p99_us)
 {
 	static uint64_t ns[TRIPS];
@@ -185,7 +181,6 @@ static bool hop_native(enum hop_kind kind)
 	return kind == HOP_XDP_NATIVE || kind == HOP_ECHO_NATIVE;
 }
 
-/* Runs all contenders of one size alternately, `rounds` times; prints medians of the medians. */
 static void size_run(struct hop *h, const struct raw_ends *ends, size_t bytes)
 {
 	double us[HOP_KINDS][BENCH_ROUNDS_MAX], p99_us[HOP_KINDS][BENCH_ROUNDS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the far end of a hop. It runs in its own process. */
+/* Implements a hop's far end, a process of its own. */
 #include "bench/inc_hop.h"
 
 #include <unistd.h>

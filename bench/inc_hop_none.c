@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces inc_hop_xdp.c in builds without XDP: only the hop through user space is available. */
+/* Replaces inc_hop_xdp.c in builds without XDP: only the user-space hop remains. */
 #include "bench/inc_hop.h"
 
 #include <dxp/status.h>

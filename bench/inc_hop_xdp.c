@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the parts of a hop that need libbpf: the bare echo, and the kernel's measurement of
- * the switch's program. */
+/* Implements the parts of a hop that need libbpf: the echo, and the kernel's measurement of the
+ * switch program. */
 #include "bench/inc_hop.h"
 
 #include <stdio.h>
@@ -28,8 +28,7 @@
 #define RUNS        5000
 #define FRAME_BYTES 512
 
-/* Attaches a program to an interface. Returns the file descriptor of the link, or a negative value.
- * The program stays attached while the descriptor is open. */
+/* Returns the link's file descriptor, which keeps the program attached, or a negative value. */
 static int attach(const char *name, const char *port, bool native)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options,
@@ -70,8 +69,7 @@ void inc_hop_pass_detach(void)
 	pass_link = -1;
 }
 
-/* Makes a frame with a contribution. Its IP checksum is 0, because the XDP program does not check
- * it. */
+/* Makes a contribution's frame. The IP checksum is 0; the XDP program does not check it. */
 static uint32_t frame_make(uint32_t req_id, size_t payload_bytes, uint8_t out[FRAME_BYTES])
 {
 	struct roce_path path = {CHILD_IP, SWITCH_IP, ROCE_SOURCE_PORT, ROCE_PORT};
@@ -128,7 +126,7 @@ static bool group_install(struct plane *p)
 	       plane_install(p, &view);
 }
 
-/* Runs the program once on a new contribution. Returns its ns, or 0 on failure. */
+/* Runs the program on a new contribution. Returns its ns, or 0 on failure. */
 static uint64_t run_ns(const struct plane *p, uint32_t req_id, size_t payload_bytes)
 {
 	uint8_t frame[FRAME_BYTES], out[FRAME_BYTES];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the labs of `dxp bench inc` by tools/lab. Several labs may be up at one time, because their
- * idle processes sleep. */
+/* Makes labs by tools/lab. Several may be up at once, because idle processes sleep. */
 #include "bench/inc.h"
 
 #include <stdio.h>
@@ -58,7 +57,6 @@ const char *inc_lab_obstacle(void)
 	return NULL;
 }
 
-/* Runs a command; copies its last line of output to `why`. */
 static bool command_run(const char *command, char why[INC_WHY_BYTES])
 {
 	char line[INC_WHY_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs bench/mpi/allreduce.c on all hosts of a lab by the mpirun of tools/lab. Real-time scheduling
- * makes ranks alternate if there are too few cores. */
+/* Runs bench/mpi/allreduce.c on a lab's hosts by the mpirun of tools/lab. Real-time scheduling
+ * makes ranks alternate if cores are few. */
 #include "bench/inc.h"
 
 #include <stdio.h>
@@ -13,13 +13,12 @@
 #include "bench/fabric.h"
 
 #define COMMAND_TEXT 8192
-#define LIMIT_S      90   /* s; time limit of one program. A successful run takes a few seconds. */
-#define CALLS        6000 /* calls with a short message, summed over all ranks */
+#define LIMIT_S      90   /* s per program; success takes a few */
+#define CALLS        6000 /* with a short message, summed over ranks */
 #define CALLS_MIN    6
 #define SHORT_BYTES  1024
 
-/* Returns the number of calls for a size. It makes every size take about the same time: some tenths
- * of a second. */
+/* Makes every size take about the same time: some tenths of a second. */
 static unsigned calls_of(const struct inc_run *run, size_t bytes)
 {
 	double ranks = run->lab->hosts * run->ranks_per_host;
@@ -30,8 +29,7 @@ static unsigned calls_of(const struct inc_run *run, size_t bytes)
 	return calls < CALLS_MIN ? CALLS_MIN : (unsigned)calls;
 }
 
-/* Appends text to a command. If the command is too long, it is truncated, and fails when it
- * runs. */
+/* A command that is too long is truncated, and fails when it runs. */
 static void append(char command[COMMAND_TEXT], const char *text)
 {
 	size_t used = strlen(command);
@@ -80,7 +78,7 @@ static void command_make(const struct inc_run *run, char command[COMMAND_TEXT])
 	append(command, " 2>&1 </dev/null");
 }
 
-/* Parses a line of figures. Returns false for other text. */
+/* Returns false for other text than figures. */
 static bool line_parse(const struct inc_run *run, const char *line, struct inc_figures *out)
 {
 	struct inc_figures f;

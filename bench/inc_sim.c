@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench inc-sim`: latency, packets and crossings of an allreduce of 8 and of 256
- * bytes against the number of hosts. The switch and host cores are the shipped ones; only time is
- * simulated. */
+/* `dxp bench inc-sim`: latency, packets and crossings of an allreduce of 8 and 256 bytes against
+ * the number of hosts. Switch and host cores are the shipped ones; only time is simulated. */
 #include "bench/inc_sim.h"
 
 #include <getopt.h>
@@ -17,13 +16,13 @@
 #include "sim/inc_load.h"
 
 #define CALLS 20
-/* bytes by which the headers of TCP with time stamps exceed the header of UDP */
+/* header bytes of TCP with time stamps beyond those of UDP */
 #define TCP_HEADERS 24
 #define TREE_SPINES 2
 
-/* Sources of the costs. Host: a UDP round trip through one XDP hop takes 4 us, 1.2 of them in XDP.
- * TCP: 97 us of CPU for the 8 messages of an allreduce of 4 hosts. User space: an echo takes 12.2
- * us. One XDP switch with four packets in and four out takes 19 us, including the hosts' part. */
+/* Host: a UDP round trip through one XDP hop takes 4 us, 1.2 in XDP. TCP: 97 us of CPU for 8
+ * messages of an allreduce of 4 hosts. User space: an echo takes 12.2 us. An XDP switch, four
+ * packets in and out: 19 us including the hosts' part. */
 const struct inc_sim_costs inc_sim_costs_default = {
 	.host = {.receive_ns = 1500, .send_ns = 1500},
 	.tcp = {.receive_ns = 6000, .send_ns = 6000},
@@ -76,7 +75,7 @@ static bool load_ended(void *context)
 	return inc_load_ended(context);
 }
 
-/* Measures the operations without the creation of the group. */
+/* Measures without the group's creation. */
 static int calls_measure(struct inc_sim *sim, struct inc_job *job, uint32_t bytes,
 			 struct figures *out)
 {
@@ -126,7 +125,7 @@ static int switches_measure(struct inc_sim *sim, uint32_t hosts, uint32_t bytes,
 	inc_sim_run(sim, 60 * S_NS, job_settled, job);
 	if (job->state != INC_JOB_READY)
 		return job->state == INC_JOB_REJECTED ? job->status : DXP_ETIMEDOUT;
-	/* lets the packets of the group's creation leave the queues */
+	/* empties the queues of the group's creation */
 	inc_sim_run(sim, S_NS, NULL, NULL);
 	return calls_measure(sim, job, bytes, out);
 }

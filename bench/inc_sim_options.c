@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses the command line of `dxp bench inc-sim`. Every cost can be replaced by a value that was
- * measured elsewhere. */
+/* Command line of `dxp bench inc-sim`: every cost can be replaced. */
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 
 #define COST(field) offsetof(struct inc_sim_costs, field)
 
-/* The options that are numbers. Each sets a uint64_t of struct inc_sim_costs. */
+/* Options that set a uint64_t of struct inc_sim_costs. */
 static const struct {
 	const char *name, *help;
 	size_t offset;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures allreduce of an unmodified MPI program in labs of one size: over switches that compute,
- * and over TCP with every algorithm of Open MPI. The contenders alternate (A B C, A B C, ...). One
- * run of a contender measures all message sizes. The row "TCP, best algorithm" shows, for each
- * size, the algorithm with the least median. */
+/* Measures allreduce of an unmodified MPI program in labs of one size: over computing switches, and
+ * over TCP with every algorithm of Open MPI. Contenders alternate; one run measures all message
+ * sizes. "TCP, best algorithm" has the least median per size. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,16 +14,16 @@ enum which_lab { LAB_PLAIN, LAB_KERNEL, LAB_USER, LABS };
 #define TCP "--mca coll ^dxp "
 #define FORCED(n) \
 	TCP "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm " #n
-/* Makes mpirun and its daemons assume two sockets of one core each; the real machine may differ. */
+/* Makes mpirun assume two sockets of one core each. */
 #define SOCKETS_ENVIRONMENT "HWLOC_SYNTHETIC='numa:1 pack:2 l3:1 core:1 pu:1' HWLOC_THISSYSTEM=1"
 #define SOCKETS             "--map-by ppr:1:socket --bind-to core:overload-allowed "
 
 struct contender_inc {
-	const char *name; /* NULL: TCP with a forced algorithm; all of these share the row BEST */
+	const char *name; /* NULL: TCP with a forced algorithm; all share the row BEST */
 	enum which_lab lab;
 	const char *mpirun;
 	int algorithm;
-	size_t from_bytes; /* bytes; shorter messages are not measured */
+	size_t from_bytes; /* shorter messages are not measured */
 };
 
 #define CONTENDERS_TCP(more)                                                                \
@@ -36,7 +35,7 @@ struct contender_inc {
 	}
 
 #define LONG_BYTES 65536
-/* Sends every message through switches, even where TCP is faster. */
+/* Uses switches even where TCP is faster. */
 #define ALWAYS "--mca coll_dxp_max_bytes 1000000000 "
 
 static const struct contender_inc one_a_host[] = {
@@ -55,11 +54,10 @@ static const struct contender_inc two_a_host[] = {
 #define CONTENDERS ARRAY_COUNT(one_a_host)
 _Static_assert(ARRAY_COUNT(two_a_host) <= CONTENDERS, "the table holds both");
 #define BEST        "TCP, best algorithm"
-#define SHORT_BYTES 256 /* bytes of an operation with one packet from each host */
-/* packets from each host for one call; more mean that the switches were not used */
+#define SHORT_BYTES 256 /* one packet from each host */
+/* packets per host and call; above it, the switches were not used */
 #define SENT_CALL_MAX 1.5
 
-/* The samples of one contender. */
 struct samples {
 	struct inc_figures of[BENCH_ROUNDS_MAX][INC_SIZES_MAX];
 	char why[INC_WHY_BYTES]; /* the last failure */
@@ -111,7 +109,7 @@ static void labs_up(struct table *t)
 	}
 }
 
-/* Returns the index of the first size that the contender measures; sizes ascend. */
+/* Returns the contender's first size; sizes ascend. */
 static size_t size_first(const struct table *t, const struct contender_inc *k)
 {
 	size_t first = 0;
@@ -140,8 +138,7 @@ static void sample_measure(struct table *t, size_t i, unsigned round)
 		t->samples[i].failed++;
 }
 
-/* Computes the medians over the rounds that have a result for this size. Returns the number of
- * these rounds. */
+/* Takes medians over the rounds with a result for this size; returns their number. */
 static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 			struct inc_figures *out)
 {
@@ -168,8 +165,7 @@ static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 	return count;
 }
 
-/* Returns the algorithm of the TCP contender with the least median, which may be the default
- * algorithm; -1 if none ran. */
+/* Returns the TCP algorithm with the least median, perhaps the default one; -1: none ran. */
 static int best_of(const struct table *t, size_t size, struct inc_figures *out, unsigned *samples)
 {
 	int best = -1;
@@ -188,7 +184,6 @@ static int best_of(const struct table *t, size_t size, struct inc_figures *out, 
 	return best;
 }
 
-/* Returns a remark for the row, or NULL. */
 static const char *note_of(const struct table *t, const struct inc_figures *f, bool dxp,
 			   const struct samples *s, size_t bytes, char text[INC_WHY_BYTES])
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench incast`: N hosts send 64 KiB messages to one host, LAB-r. The switch port
- * to this host carries 1 Gb/s and holds 150 kB:
+/* `dxp bench incast`: N hosts send 64 KiB messages to LAB-r, through a switch port of 1 Gb/s that
+ * holds 150 kB:
  *
  *   LAB-s1 [v0 10.78.0.2] ==== [p1 |     |
  *   LAB-s2 [v0 10.78.0.3] ==== [p2 | hub | p0] ==== tbf 1 Gb/s ==== [v0 10.78.0.1] LAB-r
  *   ...                            |     |
  *
- * Senders cut their batches into packets, so each packet is queued and dropped alone. The switch
- * marks ECN-capable packets if the rate exceeds 0.92 of the port's rate, as a phantom queue does.
- * Each sender has its own receiving process on the receiving host. */
+ * Senders cut batches into packets, so each is queued and dropped alone. The switch marks
+ * ECN-capable packets above 0.92 of the port's rate, as a phantom queue does. Each sender has its
+ * own receiving process. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,14 +67,13 @@ static const char lab_remove[] = "for i in hub r s1 s2 s3 s4 s5 s6 s7 s8; do\n"
 				 "done";
 
 struct sender {
-	unsigned index; /* number of the sender, from 1 */
+	unsigned index; /* from 1 */
 	const struct contender *contender;
 	const struct work *work;
 	struct tally *tally;
 };
 
-/* Runs one sender in its own process, because measure_run() runs the near end in the namespace of
- * its caller. */
+/* Runs in its own process, because measure_run() runs the near end in its caller's namespace. */
 static void sender_main(int control, void *context)
 {
 	const struct sender *s = context;
@@ -98,7 +97,6 @@ struct port {
 	uint64_t packets, dropped;
 };
 
-/* Returns how many packets the bottleneck's queue has passed and dropped so far. */
 static struct port port_read(void)
 {
 	struct port p = {0};
@@ -121,7 +119,6 @@ struct figures {
 	unsigned failed; /* number of senders that failed */
 };
 
-/* Computes percentiles over the times of all senders together. */
 static void times_pool(const struct tally *tallies, unsigned count, struct figures *out)
 {
 	uint64_t *all = malloc((size_t)count * TALLY_SAMPLES * sizeof(*all));
@@ -158,8 +155,7 @@ static void figures_read(const struct tally *tallies, const struct outcome *outc
 		sum += rate;
 		squares += rate * rate;
 	}
-	/* divides by the time from the first start to the last completion, because senders do not
-	 * start at the same time */
+	/* from first start to last completion, because senders start at different times */
 	if (end_ns > begin_ns)
 		f->goodput = (double)messages * MESSAGE_BYTES / (double)(end_ns - begin_ns);
 	f->jain = squares > 0 ? sum * sum / (count * squares) : 0;

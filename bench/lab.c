@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the labs. The names of namespaces contain the id of this process, so that two benchmarks do
- * not collide:
+/* Makes the labs. Namespace names contain this process's id, so that two benchmarks do not collide:
  *
  *   dxpb-PID-near [v0 10.77.0.1] ==== veth, MTU of the lab ==== [v1 10.77.0.2] dxpb-PID-far
  *
- * The kernel does not save route metrics, so that no TCP connection inherits them from the previous
- * one. */
+ * The kernel saves no route metrics, so no TCP connection inherits them from an earlier one. */
 #include "bench/lab.h"
 
 #include <errno.h>
@@ -23,7 +21,7 @@
 #include "bench/report.h"
 
 #define SCRIPT_BYTES 2048
-/* exit status after a signal is this value plus the number of the signal */
+/* added to the signal's number */
 #define SIGNALLED 128
 
 const struct lab lab_list[] = {
@@ -69,8 +67,7 @@ const char *lab_prefix(void)
 	return name ? name : "";
 }
 
-/* Runs a shell in its own session, so that Ctrl-C does not reach the shell and stop the script
- * halfway. */
+/* Uses a session of its own, so Ctrl-C does not stop the script halfway. */
 static int script_run(const char *script)
 {
 	int status = 0;
@@ -93,8 +90,7 @@ static int script_run(const char *script)
 static volatile sig_atomic_t ended; /* the signal received, or 0 */
 static volatile pid_t running;      /* the process inside the lab */
 
-/* Forwards a signal to the measurement. After the measurement exits, the lab is removed as
- * usual. */
+/* Forwards a signal; the lab is removed after the measurement exits. */
 static void pass_on(int signal)
 {
 	ended = signal;
@@ -132,7 +128,7 @@ static int process_run(int (*body)(void *context), void *context)
 		_exit(status);
 	}
 	running = pid;
-	/* If the signal arrived before `running` was set, pass_on did not kill the child. */
+	/* pass_on could not kill the child if the signal came before `running` was set */
 	if (ended && pid > 0)
 		kill(pid, SIGKILL);
 	int status = pid < 0 ? 1 : child_await(pid);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench latency`: PUT, GET and NAP of small sizes between two processes that poll.
- * Alternates with a raw UDP ping-pong, and with other libraries through the kernel. Reports round
- * trips in microseconds. A PUT's round trip lasts from doorbell to completion: one way, and the
- * acknowledgement back. The round trip of a NAP, or of a peer's message, lasts until the echo. */
+/* `dxp bench latency`: round trips in us of small PUTs, GETs and NAPs between two polling
+ * processes, against a raw UDP ping-pong and other libraries. A PUT lasts from doorbell to
+ * completion, a NAP or a peer's message until its echo. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -15,13 +14,12 @@
 #include "nic/limits.h"
 
 #define TRIPS 2000
-/* operations until the link has adapted to its only peer (LINK_BUSY_VOTES, LINK_ALONE_MAX) */
+/* operations until the link adapts to its only peer (LINK_BUSY_VOTES, LINK_ALONE_MAX) */
 #define WARMUP 2000
 
 static const uint32_t sizes[] = {4, 64, 1024, 4096, 16384, 65536};
 
-/* Every peer can echo a message. The table compares the echo with a NAP. For sizes above the
- * largest NAP, it compares the echo with PUT and with GET. */
+/* The peers' echo is compared with a NAP, and above the largest NAP with PUT and GET. */
 static const struct contender with_peers[] = {
 	CONTENDER_RLTP,
 	CONTENDER_RAW_PING,
@@ -31,7 +29,7 @@ static const struct contender with_peers[] = {
 	CONTENDER_FABRIC("net"),
 	CONTENDER_FABRIC("udp;ofi_rxd"),
 };
-#define ALONE 2 /* number of contenders that need no other library: RLTP and the raw ping */
+#define ALONE 2 /* contenders without another library: RLTP, raw ping */
 
 static int size_run(const struct lab *lab, const struct raw_ends *ends,
 		    const struct bench_options *o, enum work_op op, uint32_t bytes)

@@ -6,8 +6,8 @@
 #include "bench/lab.h"
 #include "bench/options.h"
 
-/* Is a lab_body; `context` is a struct bench_options. Prints a row for each part, for the sum of
- * the parts, and for the whole round trip with and without time stamps. */
+/* A lab_body; `context` is a struct bench_options. Prints the parts, their sum, and the whole round
+ * trip with and without stamps. */
 int latency_parts_run(const struct lab *lab, const struct raw_ends *ends, void *context);
 
 #endif

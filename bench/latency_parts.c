@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench latency --parts`: measures the parts of one PUT's round trip (X-16). Two
- * processes poll NIC and socket as node_poll does, from the same functions, and take a time stamp
- * between the steps. So the library has no stamps. Each part starts where the previous one ends, so
- * the parts of one round trip add up exactly. Such round trips alternate with round trips of the
- * same loop without stamps; the row "sum of the parts" states the difference, which is the cost of
- * the stamps.
+/* `dxp bench latency --parts`: the parts of a PUT's round trip (X-16). Two processes poll as
+ * node_poll does and stamp each step, so the library has no stamps. Each part starts where the
+ * previous ends, so parts add up exactly. Round trips without stamps alternate; the row "sum of the
+ * parts" states the stamps' cost.
  *
  *   near   doorbell | engine | send call |                                       completion
  *   wire                                 | wire |              acknowledgement |
  *   far                                         | receive | placement |
  *
- * On loopback and veth the packet crosses within the send call: then "wire" is 0. */
+ * On loopback and veth the packet crosses within the send call, so "wire" is 0. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,9 +33,9 @@
 
 #define NEAR_ID       1
 #define FAR_ID        2
-#define PAYLOAD_BYTES 1344 /* a multiple of 64 that fits every lab */
+#define PAYLOAD_BYTES 1344 /* multiple of 64 that fits every lab */
 #define REGION_BYTES  4096
-/* datagrams of one poll: more than enough, because a round trip has one each way */
+/* datagrams per poll; a round trip has one each way */
 #define BATCH   8
 #define TRIPS   2000
 #define WARMUP  500
@@ -50,11 +48,10 @@ static const char *const part_names[PARTS] = {
 	"doorbell", "engine",    "send call",       "wire",
 	"receive",  "placement", "acknowledgement", "completion"};
 
-/* Times of the far end in one round trip. The near end reads them after its completion, which
- * arrives after the far end has written them. */
+/* Far end's times of one round trip, written before the near end's completion arrives. */
 struct marks {
 	_Atomic uint64_t arrived_ns, received_ns, placed_ns;
-	_Atomic bool stamp; /* the far end takes time stamps */
+	_Atomic bool stamp; /* far end takes time stamps */
 };
 
 struct introduction {
@@ -89,7 +86,7 @@ static int end_open(struct end *e, const struct udp_address *at, uint16_t node)
 
 	rng_entropy_kernel(NULL, &nic.incarnation, sizeof(nic.incarnation));
 	rng_entropy_kernel(NULL, nic.uuid, sizeof(nic.uuid));
-	nic.incarnation >>= 8; /* shifts the number, so that it is below the reserved values */
+	nic.incarnation >>= 8; /* keeps it below the reserved values */
 	e->incarnation = nic.incarnation;
 	e->window = aligned_alloc(4096, sizeof(*e->window));
 	e->memory = aligned_alloc(4096, REGION_BYTES);
@@ -108,7 +105,6 @@ static int end_open(struct end *e, const struct udp_address *at, uint16_t node)
 	return status;
 }
 
-/* Exchanges addresses and keys over the control socket. */
 static int end_meet(struct end *e, int control, uint16_t node, struct introduction *theirs)
 {
 	struct introduction own = {
@@ -135,7 +131,6 @@ static void end_close(struct end *e)
 	free(e->memory);
 }
 
-/* Sends the datagrams that are due, at most BATCH; returns their number. */
 static size_t end_send(struct end *e, uint64_t now_ns)
 {
 	size_t count = nic_send(e->nic, e->out, BATCH, now_ns), sent = 0;
@@ -179,7 +174,7 @@ static void far_run(int control, void *context)
 	    end_open(&e, &f->ends->far, FAR_ID) != DXP_OK ||
 	    end_meet(&e, control, NEAR_ID, &theirs) != DXP_OK)
 		return;
-	for (;;) /* runs until the parent kills this process */
+	for (;;) /* until the parent kills this process */
 		far_poll(&e);
 }
 
@@ -195,8 +190,7 @@ struct near {
 		bare_us[BENCH_ROUNDS_MAX];
 };
 
-/* Receives until the PUT is complete. Sets *received_ns to the time at which its answer was read
- * from the socket. */
+/* Receives until the PUT completes. *received_ns: when its answer was read from the socket. */
 static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 {
 	struct dxp_nic_event event;
@@ -209,8 +203,8 @@ static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 		if (count > 0)
 			*received_ns = now_ns;
 		nic_doorbells(e->nic, now_ns);
-		/* Sends only if nothing was received. Unlike node_poll, this handles completions
-		 * first, because a round trip has no other work. */
+		/* Unlike node_poll, handles completions before sending: a round trip has no other
+		 * work. */
 		if (count == 0)
 			end_send(e, now_ns);
 		if (now_ns > end_ns)
@@ -219,14 +213,12 @@ static int answer_await(struct end *e, uint64_t *received_ns, uint64_t end_ns)
 	return event.status;
 }
 
-/* Limits `t` to low .. high. The stamps of the kernel come from another clock, so they may be
- * slightly outside. */
+/* Limits `t`: the kernel's stamps use another clock and may lie slightly outside. */
 static uint64_t within(uint64_t t, uint64_t low, uint64_t high)
 {
 	return min_u64(max_u64(t, low), high);
 }
 
-/* Runs one PUT with time stamps. Stores its parts at index `i`. */
 static int trip_stamped(struct near *n, uint32_t i)
 {
 	struct end *e = &n->end;
@@ -238,7 +230,7 @@ static int trip_stamped(struct near *n, uint32_t i)
 	cut[ENGINE] = clock_now_ns();
 	nic_doorbells(e->nic, cut[ENGINE]);
 	size_t count = 0;
-	do { /* tries again while congestion control delays the packet */
+	do { /* congestion control may delay the packet */
 		cut[SEND] = clock_now_ns();
 		count = nic_send(e->nic, e->out, BATCH, cut[SEND]);
 	} while (count == 0 && cut[SEND] - cut[ENGINE] < TRIP_NS);
@@ -272,8 +264,8 @@ static int trip_bare(struct near *n, uint64_t *ns)
 	return status;
 }
 
-/* Selects the fifth of the round trips whose whole time is nearest the median, and averages each
- * part over them. So the parts add up to a typical round trip. Sorts whole_ns and bare_ns. */
+/* Averages each part over the fifth of the round trips nearest the median, so parts add up to a
+ * typical round trip. Sorts whole_ns and bare_ns. */
 static void round_evaluate(struct near *n, uint32_t trips, unsigned round)
 {
 	double sum[PARTS] = {0}, used = 0;
@@ -295,7 +287,6 @@ static void round_evaluate(struct near *n, uint32_t trips, unsigned round)
 	n->bare_us[round] = (double)raw_percentile(n->bare_ns, trips, 50) / 1e3;
 }
 
-/* Alternates round trips with time stamps and round trips without them. */
 static int round_run(struct near *n, uint32_t trips, unsigned round)
 {
 	struct marks *m = n->end.marks;
@@ -316,7 +307,6 @@ static int round_run(struct near *n, uint32_t trips, unsigned round)
 	return status;
 }
 
-/* Returns the round with the median whole time. */
 static unsigned round_choose(const struct near *n)
 {
 	double sorted[BENCH_ROUNDS_MAX];
@@ -330,7 +320,6 @@ static unsigned round_choose(const struct near *n)
 	return best;
 }
 
-/* Prints the parts of one round only, so that they add up. */
 static void rows_print(struct near *n, const char *lab, uint32_t bytes)
 {
 	char name[32];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the state and the start of a benchmark process that uses libfabric. The libfabric
- * modules (peer_libfabric*.c) include it. Functions that return an `error` return libfabric's
- * error: 0 or negative. */
+/* State and start of a benchmark process that uses libfabric, for peer_libfabric*.c. An `error` is
+ * libfabric's: 0 or negative. */
 #ifndef BENCH_LIBFABRIC_END_H
 #define BENCH_LIBFABRIC_END_H
 
@@ -21,24 +20,21 @@ struct libfabric_end {
 	fi_addr_t other;
 };
 
-/* The message that both ends exchange at the start. */
 struct libfabric_hello {
 	uint8_t name[LIBFABRIC_NAME_BYTES];
-	uint64_t region, key; /* memory that the other end may write, and its key; 0: none */
+	uint64_t region, key; /* memory that the other end may write; key 0: none */
 };
 
-/* Prints the error; returns DXP_EIO. */
+/* Returns DXP_EIO. */
 int libfabric_complain(const char *what, int error);
 
-/* Returns hints for reliable datagrams by the provider that the variant names; free them with
- * fi_freeinfo. Returns NULL if out of memory. */
+/* Returns hints for reliable datagrams by the variant's provider, for fi_freeinfo; NULL: out of
+ * memory. */
 struct fi_info *libfabric_hints(const struct peer_end *e, uint64_t caps);
 
-/* Opens the endpoint that `info` describes; returns an error. */
 int libfabric_open(struct libfabric_end *f);
 
-/* Sends `own` to the other end, after it has filled in the name, and receives `theirs`. Returns an
- * error. */
+/* Fills the name into `own`, sends it, and receives `theirs`. Returns an error. */
 int libfabric_meet(const struct peer_end *e, struct libfabric_end *f, struct libfabric_hello own,
 		   struct libfabric_hello *theirs);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench loss`: PUTs and GETs of 1 MiB, and 64-byte ping-pongs, while both sides of
- * a veth pair (MTU 1500) drop a share of incoming packets. Batches are cut into packets before they
- * leave. So every contender loses single packets, not whole batches. A contender that makes no
- * progress stops at its time budget; its row shows how much it completed. */
+/* `dxp bench loss`: 1 MiB PUTs and GETs and 64-byte ping-pongs while both sides of a veth (MTU
+ * 1500) drop incoming packets. Batches are cut first, so every contender loses single packets. One
+ * without progress stops at its time budget; its row shows the completed part. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -15,7 +14,7 @@
 static const unsigned bulk_losses[] = {0, 1, 10, 100, 500, 1000}; /* lost packets of 10,000 */
 static const unsigned ping_losses[] = {0, 100, 1000};
 
-/* RLTP with each method of loss recovery, followed by the peers */
+/* each loss recovery of RLTP, then the peers */
 static const struct contender bulk[] = {
 	CONTENDER_RLTP_AS("rack", "rack"),
 	CONTENDER_RLTP_AS("irn", "irn"),
@@ -27,7 +26,7 @@ static const struct contender bulk[] = {
 	CONTENDER_FABRIC("tcp;ofi_rxm"),
 	CONTENDER_FABRIC("udp;ofi_rxd"),
 };
-#define RECOVERIES 4 /* number of the first contenders, which are RLTP */
+#define RECOVERIES 4 /* first contenders, which are RLTP */
 
 static const struct contender ping[] = {
 	CONTENDER_RLTP,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a measurement. The caller starts the near process, and the near process starts the far one.
- * Each is killed when its parent exits. */
+/* Runs a measurement. The near process starts the far one; each is killed when its parent exits. */
 #include "bench/measure.h"
 
 #include <dlfcn.h>
@@ -21,14 +20,13 @@
 #include "base/util.h"
 #include "bench/child.h"
 
-/* ns in which a contender must start and connect; long enough for a provider's retransmission
- * timeout */
+/* ns to start and connect; exceeds a provider's retransmission timeout */
 #define OPEN_NS  (10 * S_NS)
-#define GRACE_NS (2 * S_NS) /* ns after the budget in which a blocking operation must return */
+#define GRACE_NS (2 * S_NS) /* ns after the budget for a blocking operation to return */
 #define LOOK_MS  100
-/* polls between two reads of the clock, while one operation is outstanding */
+/* polls per clock read while one operation is outstanding */
 #define LOOKS        4096
-#define SERVE_ROUNDS 4096 /* polls between two checks that the near end is alive */
+#define SERVE_ROUNDS 4096 /* polls per check that the near end is alive */
 
 struct job {
 	const struct contender *contender;
@@ -39,7 +37,7 @@ struct job {
 	struct tally *tally;
 };
 
-/* Loads a module. Returns NULL if it was not built, because its libraries were absent. */
+/* Returns NULL if the module was not built for lack of libraries. */
 static const struct peer_ops *module_open(const char *name)
 {
 	char program[1024], path[1200];
@@ -72,7 +70,7 @@ static void far_main(int control, void *context)
 	do {
 		for (int i = 0; i < SERVE_ROUNDS; i++)
 			j->ops->serve(&e);
-		sched_yield(); /* yields the core, because the near end may wait for it */
+		sched_yield(); /* the near end may need this core */
 	} while (recv(control, &byte, 1, MSG_DONTWAIT) != 0);
 }
 
@@ -126,7 +124,7 @@ static void drive_note(struct drive *d, int ended, uint64_t now_ns)
 		t->done = d->done;
 }
 
-/* Runs `count` operations. Returns DXP_ETIMEDOUT if the budget ran out first. */
+/* Returns DXP_ETIMEDOUT if the budget ran out. */
 static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count, bool measured)
 {
 	struct drive d = {.end = e, .ops = ops, .count = count, .measured = measured};
@@ -150,7 +148,7 @@ static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 	return status;
 }
 
-/* Runs one operation. Returns DXP_ETIMEDOUT if it did not complete before `end_ns`. */
+/* Returns DXP_ETIMEDOUT if not complete before `end_ns`. */
 static int operation_run(struct peer_end *e, const struct peer_ops *ops, uint64_t end_ns)
 {
 	int status, ended = 0;
@@ -163,14 +161,13 @@ static int operation_run(struct peer_end *e, const struct peer_ops *ops, uint64_
 			continue;
 		if (clock_now_ns() > end_ns)
 			return DXP_ETIMEDOUT;
-		sched_yield(); /* yields the core, because the far end may wait for it */
+		sched_yield(); /* the far end may need this core */
 	}
 	return status == DXP_OK && ended < 0 ? ended : status;
 }
 
-/* Runs operations one after the other and reads the clock only once for each batch. A sample is the
- * mean time of an operation in a batch. A completion counts when the clock is read next, so never
- * too early. If the time runs out, the last batch is cut short. */
+/* Runs operations in sequence, and reads the clock once per batch; a sample is a batch's mean. A
+ * completion counts at the next read, never too early. A timeout cuts the last batch short. */
 static int drive_batches(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 			 bool measured)
 {
@@ -210,7 +207,7 @@ static void near_run(const struct job *j, struct peer_end *e, pid_t far)
 	if (t->status == DXP_OK && e->work->warmup > 0)
 		t->status = work_drive(e, j->ops, e->work->warmup, false);
 	if (t->status != DXP_OK && t->status != DXP_ETIMEDOUT)
-		return; /* a warm-up that takes too long is cut short, which is not an error */
+		return; /* a cut warm-up is no error */
 	uint64_t near_cpu_ns = child_cpu_ns(0), far_cpu_ns = child_cpu_ns(far);
 	t->begin_ns = clock_now_ns();
 	int status = work_drive(e, j->ops, e->work->count, true);
@@ -244,8 +241,8 @@ static void near_main(int control, void *context)
 	child_end(&far);
 }
 
-/* Waits until the near process exits, which closes its socket, or until its time limit expires. A
- * contender with `alone` has its own, shorter limits. */
+/* Waits until the near process exits or its time limit expires. Contenders with `alone` have their
+ * own, shorter limits. */
 static void near_await(const struct child *near, const struct work *work, const struct tally *t)
 {
 	uint64_t start_ns = clock_now_ns();
@@ -263,14 +260,14 @@ static void near_await(const struct child *near, const struct work *work, const 
 static void outcome_read(struct tally *t, struct outcome *out)
 {
 	uint64_t count = t->sample_count, sum_ns = 0;
-	/* If the process was killed, it has set no end time, so the time counts until now. */
+	/* a killed process has set no end time */
 	uint64_t end_ns = t->end_ns ? t->end_ns : clock_now_ns();
 
 	*out = (struct outcome){.status = t->status, .done = t->done};
 	if (t->begin_ns && (t->status == DXP_ETIMEDOUT || !t->end_ns))
-		out->status = DXP_OK; /* counts the operations that were completed */
+		out->status = DXP_OK; /* counts completed operations */
 	if (!t->begin_ns && t->status == DXP_OK)
-		/* the process was killed before the measurement began */
+		/* killed before the measurement began */
 		out->status = DXP_ETIMEDOUT;
 	if (t->begin_ns)
 		out->seconds = (double)(end_ns - t->begin_ns) / 1e9;
@@ -295,7 +292,7 @@ void measure_into(struct tally *tally, const struct contender *c, const struct r
 			  .tally = tally};
 	struct child near;
 
-	tally->status = DXP_ETIMEDOUT; /* valid until the near process sets another status */
+	tally->status = DXP_ETIMEDOUT; /* until the near process sets another */
 	*out = (struct outcome){.status = child_spawn(near_main, &job, &near)};
 	if (out->status != DXP_OK)
 		return;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench nic`: measures the NIC between processes of one machine, where no network
- * hides its cost. Measures round trips of NAPs and bandwidth of PUTs, alternating with bare memory
- * and other libraries. Also measures descriptors per second, sharing between functions, an idle
- * function, a kernel's doorbell, and blocks sent by a kernel and by its host. PUTs use 8 MiB at
- * either end, more than the level-2 cache, as real data does. memcpy and the other contenders do
- * the same. A NIC in a third process adds two hops between cores to the round trip. On two cores,
- * the two users share one core and switch by a system call. The variant with both users in one
- * process shows the hops alone. */
+/* `dxp bench nic`: the NIC between processes of one machine, without a network: NAP round trips and
+ * PUT bandwidth against bare memory and other libraries; also descriptors per second, sharing, idle
+ * functions, a kernel's doorbell and blocks. All contenders use 8 MiB at either end, beyond the
+ * level-2 cache. A NIC in a third process adds two core hops; on two cores the users share one and
+ * switch by a system call. Both users in one process show the hops alone. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -17,10 +14,9 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* round trips of one sample, which takes 0.1 s; contenders alternate often, because the speed of
- * the machine drifts */
+/* a sample takes 0.1 s; contenders alternate often, because the machine's speed drifts */
 #define TRIPS 200000
-/* round trips between two reads of the clock; reading it costs a third of a round trip */
+/* round trips per clock read, which costs a third of one */
 #define BATCH  1000
 #define COPIED (6ull << 30)
 
@@ -98,7 +94,7 @@ static int copies_run(const struct lab *lab, const struct raw_ends *ends,
 		.metric = TABLE_GOODPUT,
 		.work = {.op = WORK_PUT,
 			 .depth = 16,
-			 /* operations that touch all pages */
+			 /* touches all pages */
 			 .warmup = 64 + 2 * RAW_BUFFER_BYTES / bytes,
 			 .count = max_u64(count, 8)},
 		.contenders = copies,

@@ -6,28 +6,25 @@
 #include "bench/options.h"
 #include "bench/peer.h"
 
-/* A contender with two processes that use the library's public API. Each has a function of the same
- * NIC. Variants:
- * "embedded": the far process runs the NIC.
- * "served": a third process runs the NIC on a core of its own, like dxpd. On two cores, the two
- * processes share the other core.
- * "alone", PING only: the far process runs the NIC and the near process has both functions, so no
- * core is shared. */
+/* Two processes with a function each of one NIC, through the public API. Variants: "embedded": the
+ * far process runs the NIC. "served": a third process runs it on its own core, like dxpd; on two
+ * cores the others share one. "alone", PING only: the far process runs the NIC, the near one has
+ * both functions, so no core is shared. */
 extern const struct peer_ops peer_function;
 
-/* nic_one.c: measures how many descriptors per second one thread posts, polls and delivers; prints
- * a row. Returns an exit status. */
+/* Prints descriptors per second that one thread posts, polls and delivers. Returns an exit status
+ * (nic_one.c). */
 int nic_one_run(bool quick);
 
-/* nic_share.c: measures sharing between functions, and the cost of an idle function; prints rows.
- * Returns an exit status. */
+/* Prints sharing between functions, and an idle function's cost. Returns an exit status
+ * (nic_share.c). */
 int nic_share_run(void);
 
-/* nic_kernel.c: measures a doorbell that a kernel rings; prints rows. Returns an exit status. */
+/* Prints the cost of a doorbell that a kernel rings. Returns an exit status (nic_kernel.c). */
 int nic_kernel_run(const struct bench_options *o);
 
-/* nic_driven.c: measures how long it takes to send blocks that a kernel computed, by the kernel
- * itself and by the host; prints rows. Returns an exit status. */
+/* Prints the time to send a kernel's blocks, by the kernel and by the host. Returns an exit status
+ * (nic_driven.c). */
 int nic_driven_run(const struct bench_options *o);
 
 /* clang-format off */

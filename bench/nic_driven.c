@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares ways to send the results of a kernel, as figure 1 of the patent does (P-03 in
- * docs/reference/seeds.md). In all ways the same kernel computes the same blocks on one xPU, and
- * each block goes to a second xPU.
+/* Compares ways to send a kernel's results, as figure 1 of the patent does (P-03). The same kernel
+ * computes the same blocks on one xPU; each goes to a second xPU.
  *
  *   device-driven   one launch: the kernel computes a block, PUTs it itself, waits for completion
  *   CPU-driven      for each block: the host launches the kernel, waits, starts a SEND, waits
  *   CPU, queued     the host posts the same commands at once; their wait lists order them
  *
- * At the end, the program reads the last block from the second xPU and compares it. */
+ * Finally the last block is read back and compared. */
 #include <stdio.h>
 #include <string.h>
 
@@ -61,7 +60,7 @@ struct driven {
 	struct dxp_xpu *xpus[2];
 	struct dxp_xpu_nic nics[2];
 	struct dxp_program *program;
-	/* device addresses of the block on each xPU, and of a flag that reports a failed PUT */
+	/* device addresses: the block on each xPU, and a flag of a failed PUT */
 	uint64_t blocks[2], failed;
 	double us[WAYS][BENCH_ROUNDS_MAX];
 };
@@ -116,7 +115,7 @@ static int device_driven(struct driven *d, uint32_t bytes, uint32_t count)
 	return status == DXP_OK ? failed : status;
 }
 
-/* Posts the commands of one block. `after` is the SEND of the previous block; NULL: none. */
+/* `after`: the previous block's SEND, or NULL */
 static int block_post(struct driven *d, uint32_t bytes, uint32_t number, const dxp_event *after,
 		      dxp_event *computed, dxp_event *sent)
 {
@@ -175,7 +174,7 @@ static int cpu_queued(struct driven *d, uint32_t bytes, uint32_t count)
 static int (*const ways[WAYS])(struct driven *d, uint32_t bytes, uint32_t count) = {
 	[DEVICE] = device_driven, [CPU] = cpu_driven, [CPU_QUEUED] = cpu_queued};
 
-/* Returns whether the second xPU has received block `number`. If so, fills the block with zeros. */
+/* Checks that the second xPU has block `number`, then zeroes it. */
 static bool arrived(struct driven *d, uint32_t bytes, uint32_t number)
 {
 	static uint32_t there[BYTES_MAX / 4];
@@ -234,7 +233,7 @@ static bool size_run(struct driven *d, uint32_t bytes)
 {
 	double unused;
 
-	for (int way = 0; way < WAYS; way++) /* runs each way once, which compiles the kernels */
+	for (int way = 0; way < WAYS; way++) /* runs each way once, to compile the kernels */
 		if (!sample_run(d, way, bytes, &unused))
 			return false;
 	for (unsigned round = 0; round < d->options->rounds; round++)
@@ -266,7 +265,7 @@ static int xpus_open(struct driven *d)
 
 static int inside_run(void *context)
 {
-	static struct driven d; /* `static` zeroes it; this process calls the function once */
+	static struct driven d; /* zeroed; this function runs once */
 	bool good;
 
 	d.options = context;

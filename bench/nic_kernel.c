@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the cost of a doorbell that a kernel rings. Runs `kernel_put --rings` on an xPU of a
- * fabric for this benchmark. The kernel repeatedly posts a PUT of 8 bytes to its own function and
- * waits for the completion. The reference needs no NIC: two cores that answer each other through
- * memory. */
+/* Measures a doorbell that a kernel rings, by `kernel_put --rings` on an xPU: the kernel repeatedly
+ * PUTs 8 bytes to its own function and awaits completion. Reference: two cores that answer each
+ * other through memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +27,7 @@
 #define VERSION_TEXT  128
 #define COMMAND_TEXT  1200
 
-/* Runs the program, and writes the mean time of a ring to *ns. The program measures from the start
- * of the kernel. Returns a status. */
+/* Writes a ring's mean time, measured from the kernel's start, to *ns. */
 static int rings_run(uint64_t count, double *ns)
 {
 	char command[COMMAND_TEXT];
@@ -44,9 +42,8 @@ static int rings_run(uint64_t count, double *ns)
 	return pclose(f) == 0 && found == 1 ? DXP_OK : DXP_EIO;
 }
 
-/* Returns how many rings fit into `budget_ns`. A short run measures the time of a ring, and also
- * builds the kernel. On one core, or beside other programs, a ring waits for the scheduler and
- * takes milliseconds. */
+/* Returns the rings that fit into `budget_ns`, after a short run that also builds the kernel. On
+ * one core, or beside other programs, a ring waits milliseconds for the scheduler. */
 static uint64_t rings_choose(uint64_t most, uint64_t budget_ns)
 {
 	double ns;
@@ -74,8 +71,8 @@ static int kernel_alone(const struct raw_ends *ends, const struct work *work, si
 	return DXP_OK;
 }
 
-/* Extracts "PoCL 3.1+debian" from "OpenCL 3.0 PoCL 3.1+debian Linux, RELOC, ..."; for other
- * platforms the first word. Returns false if there is no platform. */
+/* Extracts "PoCL 3.1+debian" from "OpenCL 3.0 PoCL 3.1+debian Linux, ...", or else the first word.
+ * Returns false without a platform. */
 static bool version_read(char out[VERSION_TEXT])
 {
 	const struct ocl_library *cl;

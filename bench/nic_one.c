@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures descriptors per second without waiting for another core. One thread posts NAPs from one
- * function to another, polls the NIC, and polls the events. It does this for one full doorbell ring
- * at a time. */
+/* Measures descriptors per second without waiting for another core: one thread posts NAPs to
+ * another function, polls the NIC and the events, one full doorbell ring at a time. */
 #include <dxp/function.h>
 
 #include "base/clock.h"
@@ -48,7 +47,6 @@ static void one_close(struct one *o)
 	dxp_nic_close(o->nic);
 }
 
-/* Returns whether every posted descriptor completed successfully and its message arrived. */
 static bool batch_run(struct one *o)
 {
 	static const uint8_t data[NAP_BYTES];

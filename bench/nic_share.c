@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures how the functions of one NIC share it, and the cost of an idle function. Eight functions
- * of this process keep their doorbells full with PUTs of random sizes to each other. After every
- * megabyte the share of each function is recorded (the measurement of C-37, at the copying speed of
- * this machine). After that, one function gets high priority. */
+/* Measures how eight functions of one NIC share it, and an idle function's cost. All keep their
+ * doorbells full with PUTs of random sizes; shares are recorded after every megabyte (C-37, at this
+ * machine's copying speed). Then one gets high priority. */
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +72,6 @@ static void sharing_close(struct sharing *s)
 	dxp_nic_close(s->nic);
 }
 
-/* Posts PUTs of function `i`, each to a random function, until its doorbells are full. */
 static void put_some(struct sharing *s, uint32_t i)
 {
 	for (int status = DXP_OK; status == DXP_OK;) {
@@ -146,8 +144,7 @@ static uint64_t total(const struct sharing *s)
 	return bytes;
 }
 
-/* Measures for up to 10 s. Reports after every megabyte up to 10, then after every ten
- * megabytes. */
+/* Runs up to 10 s. Reports every megabyte up to 10, then every ten. */
 static void share_measure(struct sharing *s)
 {
 	uint64_t end_ns = clock_now_ns() + 10 * S_NS;

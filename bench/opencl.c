@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench opencl`: the cost of commands, bytes and builds for an OpenCL program on
- * the two xPUs of a local fabric. Alternates with the same program on local PoCL. Also compares
- * with the limits of the network: a raw round trip and a stream of RLTP itself. */
+/* `dxp bench opencl`: the cost of commands, bytes and builds for an OpenCL program on two xPUs of
+ * a local fabric, against local PoCL and the network's limits: a raw round trip and an RLTP
+ * stream. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +28,12 @@
 enum shape { SHAPE_TIME, SHAPE_BYTES };
 
 static const struct opencl_case {
-	const char *name, *what; /* name in the measuring program, and text as printed */
+	const char *name, *what; /* name in the measuring program; printed text */
 	uint32_t count;
 	enum shape shape;
 	bool sizes;
-	uint32_t bytes; /* size in bytes, if `sizes` is false */
-	bool mean; /* report the mean of all operations, because one sample holds many operations */
+	uint32_t bytes; /* unless `sizes` */
+	bool mean;      /* reports the mean: one sample holds many operations */
 } cases[] = {
 	{"empty", "empty kernel, finished", 2000, SHAPE_TIME, false, 0, false},
 	{"enqueue", "1,000 kernels: an enqueue", 1000, SHAPE_TIME, false, 0, true},
@@ -132,8 +132,7 @@ static void figures_read(struct figures *f, struct opencl_end *end, const struct
 	f->p99[f->count++] = got.p99_us;
 }
 
-/* Returns the number of operations for a size, so that every size moves about the same bytes in
- * total. */
+/* Makes every size move about the same bytes in total. */
 static uint32_t count_for(const struct bench_run *b, const struct opencl_case *c, uint64_t bytes)
 {
 	uint64_t all = b->options->quick ? 64u << 20 : 512u << 20;
@@ -172,7 +171,7 @@ static int case_report(const struct opencl_case *c, const char *name, uint64_t b
 		row.peer_value = report_median(local->value, local->count);
 	}
 	report_row(&row);
-	if (c->sizes && local->count) { /* adds rows of the local driver for plots */
+	if (c->sizes && local->count) { /* rows of the local driver for plots */
 		row.contender = row.peer;
 		row.value = row.peer_value;
 		row.peer = NULL;

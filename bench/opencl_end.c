@@ -14,13 +14,13 @@
 #define POCL_ICD  "/etc/OpenCL/vendors/pocl.icd"
 #define PATH_TEXT 1280
 
-/* Runs the measuring program in this process, which is a new one. Makes only one driver visible.
- * PoCL gets two devices, because the fabric has two. */
+/* Executes the measuring program with only one driver visible. PoCL gets two devices, as many as
+ * the fabric. */
 static void end_exec(enum opencl_driver driver)
 {
 	char path[PATH_TEXT];
 
-	/* this path is right in a build tree and in most installations */
+	/* right in a build tree and most installations */
 	snprintf(path, sizeof(path), "%s/../lib/libdxp-opencl.so", fabric_programs_folder());
 	if (access(path, R_OK) != 0)
 		snprintf(path, sizeof(path), "%s/" DXP_LIBRARY_FOLDER "/dxp/libdxp-opencl.so",
@@ -67,7 +67,7 @@ bool opencl_end_start(struct opencl_end *e, enum opencl_driver driver)
 	int in[2], out[2];
 	char line[256];
 
-	signal(SIGPIPE, SIG_IGN); /* if the process dies, the missing answer shows it */
+	signal(SIGPIPE, SIG_IGN); /* a missing answer shows that the process died */
 	if (pipe(in)) {
 		snprintf(e->why, sizeof(e->why), "no pipe: %s", strerror(errno));
 		return false;

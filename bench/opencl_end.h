@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the program that measures one OpenCL driver in a process of its own. The process reads a
- * case and answers with the times of its operations. */
+/* Runs one OpenCL driver's measuring program in its own process, one case at a time. */
 #ifndef BENCH_OPENCL_END_H
 #define BENCH_OPENCL_END_H
 
@@ -23,8 +22,8 @@ struct opencl_figures {
 	double p50_us, p99_us, mean_us;
 };
 
-/* Start the process, or run one case. On failure return false and set `why`. The caller calls
- * opencl_end_stop in either case, even if the process was never started. */
+/* On failure return false and set `why`. The caller always calls opencl_end_stop, even for a
+ * process never started. */
 bool opencl_end_start(struct opencl_end *e, enum opencl_driver driver);
 bool opencl_end_run(struct opencl_end *e, const char *name, uint64_t bytes, uint32_t count,
 		    struct opencl_figures *out);

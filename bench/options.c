@@ -9,8 +9,7 @@
 
 #include "bench/table.h"
 
-/* Options of all benchmarks. A benchmark accepts the options whose `val` is in its `letters`. The
- * help lists them in this order. */
+/* A benchmark accepts options whose `val` is in its `letters`; the help keeps this order. */
 static const struct {
 	struct option option;
 	const char *help;

@@ -9,35 +9,32 @@
 
 struct bench_options {
 	bool json;
-	const char *lab;       /* name of the only lab to run; NULL: all labs */
-	unsigned rounds;       /* number of times that each measurement alternates with its peer */
-	bool quick;            /* does a tenth of the work */
-	const char *only;      /* run only contenders whose name contains this text; NULL: all */
-	const char *only_case; /* run only cases whose name contains this text; NULL: all */
+	const char *lab;       /* NULL: all labs */
+	unsigned rounds;       /* how often each measurement alternates with its peer */
+	bool quick;            /* a tenth of the work */
+	const char *only;      /* only contenders whose name contains this; NULL: all */
+	const char *only_case; /* only cases whose name contains this; NULL: all */
 	bool no_payload_crc;
 	const char *engine; /* NULL: the benchmark's own choice */
 	bool sizes;
 	bool parts;
 };
 
-/* Returns whether `name` contains `only`; NULL matches every name. */
+/* Returns whether `name` contains `only`; NULL matches all. */
 bool bench_wanted(const char *only, const char *name);
 
-/* Parses the value of --rounds, 1 .. BENCH_ROUNDS_MAX. Returns false, after a message, if
- * invalid. */
+/* Accepts 1 .. BENCH_ROUNDS_MAX. Returns false, after a message, if invalid. */
 bool bench_rounds_parse(const char *text, unsigned *out);
 
-/* Options of every benchmark: --rounds, --quick, --json and --help. */
+/* --rounds, --quick, --json, --help */
 #define BENCH_OPTIONS_ALL "rqjh"
-/* Options of benchmarks with contenders in labs: --lab, --only, --case, --no-payload-crc. */
+/* --lab, --only, --case, --no-payload-crc */
 #define BENCH_OPTIONS_LAB "locn"
-/* Options of benchmarks with contenders in labs, without --no-payload-crc. Letters of other
- * options: 'e' --engine, 's' --sizes, 'p' --parts. */
+/* Without --no-payload-crc. Other letters: 'e' --engine, 's' --sizes, 'p' --parts. */
 #define BENCH_OPTIONS_LAB_ONLY "loc"
 
-/* Parses the options. `summary` is the first text of the help. `letters` has one letter for each
- * accepted option beyond BENCH_OPTIONS_ALL. Returns the exit status if the program must exit,
- * otherwise -1. */
+/* `summary` starts the help. `letters` lists the options beyond BENCH_OPTIONS_ALL. Returns -1 to
+ * continue, otherwise the exit status. */
 int bench_options_parse(int argc, char **argv, const char *summary, const char *letters,
 			struct bench_options *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A contender with two functions of one NIC, each in its own process. It uses only the public
- * library: dxp/function.h and dxp/device.h. */
+/* Two functions of one NIC, each in its own process, through the public dxp/function.h and
+ * dxp/device.h only. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +19,16 @@
 #define ATTACH_MS  5000
 
 struct function_end {
-	struct dxp_nic *nic; /* set in the process that runs the NIC */
+	struct dxp_nic *nic;
 	struct dxp_function *function;
 	struct dxp_window *window;
-	/* variant "alone": window of the second function, which replaces the other end */
+	/* variant "alone": the second function, in place of the other end */
 	struct dxp_window *second;
 	struct dxp_memory memory;
-	/* targets of the other end's function, and, for `second`, of the first function */
+	/* the other end's function; for `second`, the first one */
 	struct dxp_target other, back;
 	uint32_t other_key;
-	/* this end shares its core with the other end, and yields the core when a poll finds
-	 * nothing */
+	/* the ends share a core, so an idle poll yields it */
 	bool shares_core;
 	uint64_t posted, counted;
 	struct child server;
@@ -62,7 +61,6 @@ static int nic_serve(const char *path, struct dxp_nic **out)
 	return status;
 }
 
-/* Runs the NIC in the third process, which is killed when its parent exits. */
 static void server_main(int control, void *context)
 {
 	struct dxp_nic *nic;
@@ -99,7 +97,7 @@ static int function_get(struct function_end *s, const char *path, struct dxp_fun
 	return status;
 }
 
-/* Reads the other end's hello. If this end runs the NIC, it polls the NIC meanwhile. */
+/* Also polls the NIC meanwhile if this end runs it. */
 static bool hello_read(struct peer_end *e, struct function_end *s, struct hello *theirs)
 {
 	ssize_t got;
@@ -133,7 +131,7 @@ static int meet(struct peer_end *e, struct function_end *s)
 	return DXP_OK;
 }
 
-/* Opens variant "alone": the far process runs the NIC, and the near process uses both functions. */
+/* Variant "alone": the far process runs the NIC, the near one uses both functions. */
 static int alone_open(struct peer_end *e, struct function_end *s)
 {
 	struct dxp_function *second;
@@ -178,8 +176,7 @@ static int function_open(struct peer_end *e)
 	s->shares_core = served && sysconf(_SC_NPROCESSORS_ONLN) < 3;
 	if (s->shares_core)
 		cpu_read(0);
-	/* The process with the NIC sends the path of its socket; the other process waits for the
-	 * path. */
+	/* the process with the NIC sends its socket's path to the other */
 	bool first = e->far != served;
 	snprintf(path, sizeof(path), "/tmp/dxp-bench-%d.sock", getpid());
 	if (first && served)
@@ -197,7 +194,6 @@ static int function_open(struct peer_end *e)
 	return status;
 }
 
-/* Polls the NIC if this process runs it; otherwise yields the core. */
 static void poll(struct function_end *s)
 {
 	if (s->nic)
@@ -205,7 +201,7 @@ static void poll(struct function_end *s)
 	else if (s->shares_core)
 		sched_yield();
 	else
-		/* relaxes the core, because its other hardware thread may run the NIC */
+		/* the other hardware thread may run the NIC */
 		dxp_relax();
 }
 
@@ -231,7 +227,6 @@ static int function_post(struct peer_end *e)
 	return status;
 }
 
-/* Dequeues the available completions. Returns their number, or the first error status. */
 static int completions_dequeue(struct dxp_window *w)
 {
 	struct dxp_nic_event event;
@@ -245,7 +240,6 @@ static int completions_dequeue(struct dxp_window *w)
 	return count;
 }
 
-/* Copies an arrived NAP to memory, as a program does that uses the data later. */
 static bool nap_copy(struct function_end *s, struct dxp_window *w)
 {
 	const struct dxp_nic_event *event = dxp_received_peek(w);
@@ -257,7 +251,7 @@ static bool nap_copy(struct function_end *s, struct dxp_window *w)
 	return true;
 }
 
-/* Variant "alone": echoes the messages that arrived at the second function. */
+/* Variant "alone": echoes messages of the second function. */
 static int second_serve(struct function_end *s, uint32_t bytes)
 {
 	if (!nap_copy(s, s->second))

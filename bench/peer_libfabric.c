@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures libfabric's reliable datagrams over the network. Uses tagged messages, because
- * libfabric's software providers carry them faster than RMA. The variant is the provider. This is a
- * module: of this project it includes only bench/peer.h and libfabric_end.h. An operation is a
- * message in each direction, as in peer_tcp.c. */
+/* Measures libfabric's reliable datagrams by tagged messages, which its software providers carry
+ * faster than RMA. The variant is the provider. As a module, includes only bench/peer.h and
+ * libfabric_end.h. An operation is a message each way, as in peer_tcp.c. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@
 #define TAG              7
 
 struct transfer {
-	struct fi_context2 context; /* the first member, because completions contain its address */
+	struct fi_context2 context; /* first, because completions contain its address */
 	bool receive;
 };
 
@@ -31,11 +30,11 @@ struct fabric_end {
 	struct libfabric_end end;
 	uint8_t *region;
 	uint64_t region_bytes;
-	/* bytes of one operation in each direction; 0: no message in that direction */
+	/* bytes per operation each way; 0: no message */
 	size_t out_bytes, in_bytes;
 	uint32_t depth;
 	uint64_t received, sends_ended, injected;
-	uint64_t owed; /* far end: number of answers that are not sent yet */
+	uint64_t owed; /* far end: answers to send */
 	uint32_t sends_free;
 	struct transfer *free_sends[WORK_DEPTH_MAX];
 	struct transfer sends[WORK_DEPTH_MAX], receives[WORK_DEPTH_MAX];
@@ -82,8 +81,7 @@ static void shape(const struct peer_end *e, struct fabric_end *f)
 		f->free_sends[f->sends_free] = &f->sends[f->sends_free];
 }
 
-/* Returns the size of the memory that messages of both directions share. Short messages have 8
- * bytes. */
+/* Returns the memory size that both directions share. Short messages have 8 bytes. */
 static uint64_t region_bytes(const struct work *w)
 {
 	uint64_t bytes = work_region_bytes(w);
@@ -111,7 +109,7 @@ static int receive_post(struct fabric_end *f, struct transfer *s)
 	return error;
 }
 
-/* Sends a message. Returns -FI_EAGAIN if there is no space now. */
+/* Returns -FI_EAGAIN if there is no space now. */
 static int message_send(struct fabric_end *f)
 {
 	uint8_t *from = buffer_of(f, f->out_bytes, f->sends_ended + f->injected);
@@ -129,7 +127,6 @@ static int message_send(struct fabric_end *f)
 	return error;
 }
 
-/* Polls completions and reposts each completed receive. */
 static int progress(struct fabric_end *f)
 {
 	struct fi_cq_entry entries[BATCH];
@@ -202,7 +199,7 @@ static int fabric_poll(struct peer_end *e)
 	if (status != 0)
 		return status;
 	int ended = (int)((answered ? f->received : f->sends_ended) - before);
-	if (!answered) { /* also counts injected messages, which have no completion */
+	if (!answered) { /* counts injected messages too, which have no completion */
 		ended += (int)f->injected;
 		f->injected = 0;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures libfabric's one-sided write between two processes of one machine. The variant is the
- * provider. This is a module, as peer_libfabric.c is. */
+/* Module that measures libfabric's one-sided write between two processes of one machine. The
+ * variant is the provider. */
 #include <stdlib.h>
 #include <sys/mman.h>
 

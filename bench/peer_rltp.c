@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures RLTP between two NICs in two processes. The far NIC echoes or accepts NAPs, and serves
- * PUT and GET on its memory. There is no manager: the ends exchange addresses over the control
- * socket. The variant is a comma-separated list of session options (variant.h). */
+/* Measures RLTP between two NICs in two processes, without a manager: the ends exchange addresses
+ * over the control socket. The far NIC handles NAPs, and serves PUT and GET. The variant is a list
+ * of session options (variant.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +20,6 @@
 #define FAR_ID  2
 #define WAIT_NS (100 * MS_NS)
 
-/* The message that both ends exchange at the start. */
 struct introduction {
 	struct udp_address address;
 	uint64_t incarnation;
@@ -110,15 +109,15 @@ static int rltp_post(struct peer_end *e)
 	}
 	if (status == DXP_OK)
 		r->posted++;
-	/* The doorbell FIFO holds fewer entries than `depth`. The node empties the FIFO now, so
-	 * that later posts join the same batch. */
+	/* The doorbell FIFO is shorter than `depth`; emptying it lets later posts join the same
+	 * batch. */
 	else if (status == DXP_EAGAIN && node_doorbells_accept(r->node) > 0)
 		return rltp_post(e);
 	return status;
 }
 
-/* Polls like a program without other work: spins for the node's spin time, then sleeps. With
- * work->spin it never sleeps. */
+/* Spins for the node's spin time, then sleeps, like a program without other work; with work->spin
+ * it never sleeps. */
 static void poll_or_wait(const struct peer_end *e, struct rltp_end *r)
 {
 	if (node_poll(r->node) == 0 && !e->work->spin)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the best that this machine's memory permits: the near process stores, the far process
- * polls and stores an answer, and the near process polls. A message is in a mailbox; its number is
- * written last. Nothing is checked, queued or protected. Only PING and MESSAGE are supported. */
+/* Measures the best that this machine's memory permits: the ends store to mailboxes and poll them.
+ * A message's number is written last. Nothing is checked, queued or protected. Only PING and
+ * MESSAGE. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static int file_find(struct peer_end *e)
 	return fd;
 }
 
-/* Maps zeroed memory of `bytes` that both ends share; both must call this at the same time. Returns
- * NULL, after a message, on failure. The memory exists as long as the processes. */
+/* Maps zeroed memory shared by both ends, which call this at the same time. Returns NULL, after a
+ * message, on failure. Never unmapped. */
 static void *shared_map(struct peer_end *e, size_t bytes)
 {
 	int fd = e->far ? file_find(e) : file_make(e, bytes);
@@ -56,7 +56,7 @@ static void *shared_map(struct peer_end *e, size_t bytes)
 	if (fd < 0)
 		return NULL;
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-	/* The near end keeps its file open until the far end has mapped it. */
+	/* near end keeps its file open until the far end has mapped it */
 	bool met =
 		e->far ? control_write(e->control, &done, 1) : control_read(e->control, &done, 1);
 	close(fd);
@@ -67,14 +67,14 @@ static void *shared_map(struct peer_end *e, size_t bytes)
 #define MAILBOX   2112
 
 struct mailbox {
-	/* before the data, so that a short message and its number share one cache line */
+	/* beside the data: a short message shares one cache line with it */
 	_Alignas(64) _Atomic uint32_t number;
 	uint8_t data[MAILBOX - 4];
 };
 
 struct direction {
 	_Alignas(4096) struct mailbox mailboxes[MAILBOXES];
-	/* messages that the reader has counted; written by the reader, and used by MESSAGE only */
+	/* messages counted, written by the reader; MESSAGE only */
 	_Alignas(64) _Atomic uint32_t counted;
 };
 

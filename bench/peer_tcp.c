@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures kernel TCP at the highest speed that a small program can reach: one connection,
- * TCP_NODELAY, buffers as the kernel tunes them. The variant is the congestion control. Every
- * operation sends some bytes in each direction: a PUT is acknowledged by one returned byte, a GET
- * is requested by one byte. */
+/* Measures kernel TCP as fast as a small program can be: one connection, TCP_NODELAY, kernel-tuned
+ * buffers. The variant is the congestion control. A PUT is answered by one byte, a GET is requested
+ * by one byte. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,17 +20,17 @@
 #include "bench/peer.h"
 #include "link/sockaddr.h"
 
-#define PIECE_BYTES (256u << 10) /* bytes of one system call; larger calls gain little */
+#define PIECE_BYTES (256u << 10) /* per system call; more gains little */
 
 struct tcp_end {
 	int fd;
 	uint8_t *region;
-	/* bytes of one operation: sent by this end, and received by it */
+	/* bytes per operation: sent and received by this end */
 	uint64_t out_bytes, in_bytes;
-	uint64_t owed, sent; /* bytes to send in total, and bytes already sent */
+	uint64_t owed, sent; /* total bytes to send; sent so far */
 	uint64_t received;   /* bytes received in total */
-	uint64_t in_ended;   /* number of operations that were received completely */
-	uint64_t quiet_ns;   /* time since which no byte has moved; 0: bytes move */
+	uint64_t in_ended;   /* operations received completely */
+	uint64_t quiet_ns;   /* when bytes stopped to move; 0: they move */
 };
 
 static void shape(const struct peer_end *e, struct tcp_end *t)
@@ -117,8 +116,6 @@ static int tcp_post(struct peer_end *e)
 	return DXP_OK;
 }
 
-/* Sends bytes that are still to send while the socket has space. Returns false if the connection is
- * closed. */
 static bool push(struct tcp_end *t, bool *moved)
 {
 	while (t->sent < t->owed) {
@@ -147,7 +144,7 @@ static bool pull(struct tcp_end *t, bool *moved)
 	}
 }
 
-/* If nothing moved, spins for about the cost of a wakeup, then sleeps. */
+/* If nothing moved, spins for about a wakeup's cost, then sleeps. */
 static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 {
 	struct pollfd p = {.fd = t->fd, .events = POLLIN};
@@ -168,8 +165,7 @@ static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 	poll(&p, 1, 100);
 }
 
-/* Polls both directions once. Writes the number of operations that were received since the last
- * call to *ended. */
+/* *ended: operations received since the last call. */
 static int poll_once(struct peer_end *e, uint64_t *ended)
 {
 	struct tcp_end *t = e->state;

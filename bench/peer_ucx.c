@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures UCX over the transports that the variant names, by tagged messages. This is a module, as
- * peer_libfabric.c is. */
+/* Module that measures UCX over the variant's transports, by tagged messages. */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -22,18 +21,18 @@ struct message_end {
 	struct ucx_end end;
 	uint8_t *region;
 	uint64_t region_bytes;
-	/* bytes of one operation in each direction; 0: no message in that direction */
+	/* bytes per operation each way; 0: no message */
 	size_t out_bytes, in_bytes;
 	uint64_t received, sent;
-	uint64_t counted; /* operations that were reported as complete */
+	uint64_t counted; /* operations reported as complete */
 	uint32_t outstanding;
-	uint64_t owed; /* far end: number of answers that are not sent yet */
+	uint64_t owed; /* far end: answers to send */
 	bool failed;
 	ucs_status_ptr_t receives[WORK_DEPTH_MAX];
 	uint32_t receive_count;
 };
 
-/* Finds the name of the interface with this address; UCX needs the name. */
+/* Finds the interface with this address; UCX needs its name. */
 static bool interface_name(const struct udp_address *a, char *name, size_t bytes)
 {
 	struct ifaddrs *all = NULL;
@@ -65,8 +64,7 @@ static ucs_status_t worker_open(const struct peer_end *e, struct message_end *u)
 	return ucx_worker_open(e, &u->end, UCP_FEATURE_TAG, network ? interface : NULL);
 }
 
-/* Returns the size of the memory that messages of both directions share. Short messages have 8
- * bytes. */
+/* Returns the memory size that both directions share. Short messages have 8 bytes. */
 static uint64_t region_bytes(const struct work *w)
 {
 	uint64_t bytes = work_region_bytes(w);
@@ -88,8 +86,8 @@ static void receive_start(struct message_end *u, uint32_t i)
 	u->failed |= UCS_PTR_IS_ERR(u->receives[i]);
 }
 
-/* Polls completed receives and restarts them. Messages of one tag match in order, so receives
- * complete in posting order and only the oldest is checked. */
+/* Restarts completed receives. Messages of one tag match in order, so only the oldest receive is
+ * checked. */
 static void receives_dequeue(struct message_end *u)
 {
 	while (!u->failed && u->receive_count > 0) {

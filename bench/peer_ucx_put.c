@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures UCX's one-sided PUT between two processes that share memory. UCX allocates the memory of
- * both ends, so that the other end can map it. This is a module, as peer_ucx.c is. */
+/* Module that measures UCX's one-sided PUT between processes that share memory. UCX allocates it,
+ * so the other end can map it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +101,7 @@ static int put_post(struct peer_end *e)
 					       p->remote + at, p->rkey, &params);
 
 	if (!request)
-		/* the PUT is already complete: UCX copied into the memory of the other end */
+		/* already complete: UCX copied into the other end's memory */
 		p->ended++;
 	else if (UCS_PTR_IS_ERR(request))
 		return ucx_complain("put", UCS_PTR_STATUS(request));

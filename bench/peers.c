@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench peers`: one NIC with 10,000 open sessions on loopback. Measures the memory
- * of a peer before the first contact, with an open session, and after the session has been idle.
- * Also measures how fast sessions open, compared with TCP connections, and the time of a PUT among
- * so many peers, compared with a PUT to a single peer. */
+/* `dxp bench peers`: one NIC with 10,000 open sessions on loopback. Measures memory per peer before
+ * contact, open, and idle; how fast sessions open, against TCP; and a PUT among many peers, against
+ * one peer. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@
 
 #define NEAR_ID   1
 #define PUTS      10000
-#define IDLE_NS   (1500 * MS_NS) /* ns: longer than an idle session keeps its rings */
+#define IDLE_NS   (1500 * MS_NS) /* longer than an idle session keeps its rings */
 #define SETUP_NS  (60 * S_NS)
 #define PUT_NS    (5 * S_NS)
 #define REGION    4096
@@ -38,7 +37,7 @@ struct many {
 	uint32_t count;
 	uint32_t key;
 	uint8_t *memory;
-	double before; /* bytes of heap before peers were added */
+	double before; /* heap bytes before peers were added */
 };
 
 struct figures {
@@ -90,7 +89,7 @@ static void many_close(struct many *m)
 
 static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 {
-	/* The peers accept any magic except 0, because 0 means "no magic". */
+	/* peers accept any magic except 0, "no magic" */
 	const struct dxp_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer), .magic = 1};
 	const struct dxp_entry local = {0, PUT_BYTES, m->key}, remote = {0, PUT_BYTES, 0};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
@@ -98,7 +97,7 @@ static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 	return nic_user_put(m->window, qp, &to, &lists, 0);
 }
 
-/* Sends one PUT to each peer. As many PUTs are outstanding as the queue pairs accept. */
+/* Sends a PUT to each peer, as many at a time as queue pairs accept. */
 static int sessions_open(struct many *m)
 {
 	uint64_t end_ns = clock_now_ns() + SETUP_NS;
@@ -138,7 +137,6 @@ static int put_time(struct many *m, uint32_t peer, uint64_t *ns)
 	return event.status;
 }
 
-/* Sends PUTs one at a time. Each goes to a random peer among the first `among`. */
 static int puts_run(struct many *m, uint32_t among, uint64_t *samples, uint32_t count)
 {
 	struct rng rng = {1};
@@ -158,8 +156,7 @@ static void idle(struct many *m)
 			node_wait(m->node, end_ns);
 }
 
-/* Measures the memory of all sessions after they have been idle. The result includes the pools that
- * the NIC keeps for any number of sessions. */
+/* Measures all idle sessions' memory, with the NIC's pools for any number of sessions. */
 static int idle_total(uint32_t count, double *bytes)
 {
 	struct many m;
@@ -200,8 +197,8 @@ static int round_run(uint32_t count, uint32_t puts, struct figures *f)
 	idle(&m);
 	double many_bytes = heap_bytes() - m.before, few_bytes;
 	many_close(&m);
-	/* Repeats the measurement with a tenth of the peers. The NIC keeps the same pools, so the
-	 * difference is the memory of the other peers. */
+	/* The pools are the same for a tenth of the peers, so the difference is the other peers'
+	 * memory. */
 	status = idle_total(count / 10, &few_bytes);
 	f->idle_bytes = (many_bytes - few_bytes) / (count - count / 10);
 	return status == DXP_OK ? tcp_crowd_rate(count, &f->tcp_per_s) : status;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench rate`: 64-byte NAPs to one peer, over all queue pairs of a function. The
- * peer's program receives each. References are the same number of raw datagrams in batches, and
- * tagged messages of other libraries. Reports millions per second, and the CPU time of either end
- * per message. */
+/* `dxp bench rate`: 64-byte NAPs to one peer over all queue pairs of a function, in millions per
+ * second and CPU time per message at either end. References: batched raw datagrams, and other
+ * libraries' tagged messages. */
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/contenders.h"

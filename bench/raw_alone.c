@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the raw measurements available as contenders of a table. */
+/* Makes the raw measurements contenders of a table. */
 #include <dxp/status.h>
 
 #include "base/clock.h"

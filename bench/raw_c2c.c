@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the latency between two cores: one stores, the other polls and stores. Each thread
- * writes only its own cache line, which counts its polls. */
+/* Measures core-to-core latency: one stores, the other polls and stores. Each thread writes only
+ * its own cache line, which counts its polls. */
 #include "bench/raw_udp.h"
 
 #include <pthread.h>
@@ -14,11 +14,11 @@
 #include "base/util.h"
 #include "bench/raw_ends.h"
 
-/* number of batches; the median over them excludes preemptions of a core */
+/* the median over batches excludes preemptions */
 #define BATCHES_MAX 64
 
 struct line {
-	alignas(128) _Atomic uint32_t polls; /* 128 bytes: some CPUs prefetch lines in pairs */
+	alignas(128) _Atomic uint32_t polls; /* some CPUs prefetch lines in pairs */
 };
 
 struct echo {
@@ -27,8 +27,7 @@ struct echo {
 	int cpu;
 };
 
-/* Spins until the other thread has stored the value. Yields from time to time, so that two threads
- * on one core still finish. */
+/* Yields from time to time, so two threads on one core finish. */
 static void await(_Atomic uint32_t *polls, uint32_t value)
 {
 	for (unsigned looks = 1; atomic_load_explicit(polls, memory_order_acquire) != value;

@@ -16,9 +16,9 @@
 #include "bench/child.h"
 #include "link/sockaddr.h"
 
-/* bytes of a socket's buffers, as the kernel counts them; four default windows */
+/* per socket buffer, as the kernel counts; four default windows */
 #define BUFFER_BYTES    (8 << 20)
-#define LOOKS_PER_CLOCK 4096 /* failed polls between two reads of the clock while spinning */
+#define LOOKS_PER_CLOCK 4096 /* failed polls per clock read */
 
 uint64_t raw_clock_ns(clockid_t id)
 {
@@ -33,8 +33,7 @@ static int option_set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/* Opens a bound socket with large buffers. Writes its address, with the port, to *bound. Returns
- * DXP_EIO, logged, on failure. */
+/* Writes the bound address with its port to *bound. Returns DXP_EIO, logged, on failure. */
 static int socket_open(const struct udp_address *at, int *out, struct udp_address *bound)
 {
 	int family = sockaddr_is_v4(at) ? AF_INET : AF_INET6;
@@ -65,13 +64,11 @@ static int socket_open(const struct udp_address *at, int *out, struct udp_addres
 	return DXP_OK;
 }
 
-/* First message between the processes. */
 struct hello {
-	int status; /* status of the sender's set-up; an error is already logged */
+	int status; /* of the sender's set-up; already logged */
 	struct udp_address address;
 };
 
-/* Exchanges hellos with the other process and connects. */
 static int meet(int control, int fd, const struct hello *own)
 {
 	int family = sockaddr_is_v4(&own->address) ? AF_INET : AF_INET6;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the one-way stream. Each datagram starts with its number, 8 bytes in host order (both
- * ends are on one machine). Datagram n is read from position n of the source and copied to position
- * n of the destination, modulo their size. */
+/* One-way stream. A datagram starts with its number n, 8 bytes in host order (one machine). It is
+ * read from position n of the source and copied to position n of the destination, modulo their
+ * size. */
 #include "bench/raw_udp.h"
 
 #include <errno.h>
@@ -18,20 +18,19 @@
 #include "bench/raw_ends.h"
 
 #define NUMBER_BYTES       sizeof(uint64_t)
-#define SEGMENTS_DEFAULT   64 /* datagrams of one batch: every kernel with GSO accepts this many */
+#define SEGMENTS_DEFAULT   64 /* per batch; every kernel with GSO accepts this many */
 #define CREDITS_PER_WINDOW 4
 #define RECEIVE_BUFFERS    8
 #define RECEIVE_BYTES      65536 /* GRO merges up to one full IP packet */
-/* bytes; the longest batch fits into three quarters of this */
+/* bytes; three quarters hold the longest batch */
 #define WINDOW_BYTES_MIN (128u << 10)
 
-/* Values that both ends derive from the options, before the fork. */
 struct plan {
 	size_t segment_bytes;
 	size_t window_bytes;
 	size_t batch_segments;
-	size_t positions; /* datagrams that fit into RAW_BUFFER_BYTES, rounded to whole batches */
-	uint64_t segment_count; /* datagrams of the whole stream, rounded to whole batches */
+	size_t positions;       /* datagrams in RAW_BUFFER_BYTES, in whole batches */
+	uint64_t segment_count; /* datagrams of the stream, in whole batches */
 	bool spin;
 };
 
@@ -39,7 +38,7 @@ struct sender {
 	const struct plan *plan;
 	int fd;
 	uint8_t *source;
-	/* datagrams per batch, as planned; 1 if the kernel rejects batches */
+	/* as planned; 1 if the kernel rejects batches */
 	size_t batch_segments;
 	uint64_t number;   /* number of the next datagram */
 	uint64_t credited; /* bytes that the receiver has placed */
@@ -50,7 +49,7 @@ struct receiver {
 	int fd;
 	uint8_t *region;
 	uint8_t *buffers;
-	uint64_t number;   /* number of the next datagram that must arrive */
+	uint64_t number;   /* of the next datagram */
 	uint64_t credited; /* bytes reported to the sender */
 	struct mmsghdr messages[RECEIVE_BUFFERS];
 	struct iovec iovecs[RECEIVE_BUFFERS];
@@ -80,7 +79,7 @@ static int plan_make(const struct raw_stream_options *o, struct plan *p)
 	return DXP_OK;
 }
 
-/* Waits for the next credit of the receiver. Returns false after RAW_PATIENCE_S of silence. */
+/* Returns false after RAW_PATIENCE_S without credit. */
 static bool credit_receive(struct sender *s)
 {
 	uint64_t spin_end = s->plan->spin ? raw_clock_ns(CLOCK_MONOTONIC) + RAW_SPIN_NS : 0;
@@ -135,7 +134,7 @@ static int sender_run(struct sender *s)
 			in_time = credit_receive(s);
 		int error = in_time ? batch_send(s, s->batch_segments) : 0;
 		if (error && s->batch_segments > 1) {
-			/* This path has no GSO, so sends single datagrams from now on. If that
+			/* Without GSO on this path, sends single datagrams from now on. If that
 			 * fails too, the error is reported. */
 			s->batch_segments = 1;
 		} else if (error) {
@@ -170,8 +169,7 @@ static void receiver_prepare(struct receiver *r)
 	}
 }
 
-/* Copies the datagrams of one buffer to their positions. Returns false if a datagram is missing or
- * does not belong to this stream. */
+/* Copies a buffer's datagrams to their positions. Returns false if one is missing or foreign. */
 static bool message_address(struct receiver *r, size_t index)
 {
 	const struct plan *p = r->plan;
@@ -227,9 +225,8 @@ static bool receiver_run(struct receiver *r)
 	return true;
 }
 
-/* Allocates and touches the buffers, and enables GRO. It must run before the sender starts:
- * datagrams that arrive without GRO stay separate, and take more socket buffer than a window
- * has. */
+/* Touches the buffers and enables GRO before the sender starts: datagrams without GRO stay separate
+ * and exceed the socket buffer that a window needs. */
 static int receiver_open(struct receiver *r)
 {
 	const int one = 1;
@@ -263,8 +260,7 @@ static struct far_report receiver_main(int fd, const void *context)
 	return report;
 }
 
-/* Runs the sender from the time when the receiver is ready. Measures the elapsed time and the CPU
- * time. */
+/* Measures the sender from the time when the receiver is ready. */
 static int sender_time(struct sender *s, uint64_t *ns, uint64_t *cpu_ns)
 {
 	if (!credit_receive(s)) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements ping-pong, and percentiles of its times. The stream is in raw_stream.c, the
- * core-to-core measurement in raw_c2c.c. */
+/* Ping-pong, and percentiles of its times. */
 #include "bench/raw_udp.h"
 
 #include <stdlib.h>

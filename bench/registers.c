@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench registers`: measures the time of 1, 2, 4 ... 1024 accesses to CFG registers
- * of 4 bytes (X-17). A host accesses an xPU over loopback: one register at a time, each after the
- * answer to the previous access; in blocks of consecutive registers; and, writes only, in a list of
- * single writes that do not wait for each other. A kernel accesses its own node, with as many
- * accesses outstanding as it has descriptors. All alternate with a raw UDP round trip of 4 bytes.
- * Writes go to the registers of a task, which have no effect until TASK_GO. At the end the last
- * values are read back and compared. */
+/* `dxp bench registers`: times 1 .. 1024 accesses to 4-byte CFG registers (X-17). A host accesses
+ * an xPU over loopback: singly, each after the previous answer; in blocks; and, writes only, in a
+ * list without waits. A kernel accesses its own node, as many at once as it has descriptors.
+ * Reference: a raw 4-byte round trip. Writes go to task registers, without effect until TASK_GO,
+ * and are read back. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,13 +24,12 @@
 
 #define REGISTERS_MAX  1024
 #define STEPS          11   /* 1, 2, 4 ... REGISTERS_MAX */
-#define ACCESSES       4096 /* accesses of a sample; a sample consists of whole repetitions */
+#define ACCESSES       4096 /* per sample, in whole repetitions */
 #define ACCESSES_QUICK 512
 #define PINGS          500
 #define WAIT_NS        (60 * S_NS)
 
-/* First register and number of the registers that writes use in rotation: the values of the task,
- * without TASK_GO. */
+/* Registers written in rotation: the task's values, without TASK_GO. */
 #define FIRST CFG_TASK_SRC_LO
 #define COUNT (CFG_TASK_GO - CFG_TASK_SRC_LO)
 
@@ -73,9 +70,9 @@ struct registers {
 	struct dxp_xpu *xpu;
 	struct dxp_program *program; /* NULL: kernels cannot run here */
 	struct dxp_xpu_nic nic;
-	/* device address of the results of reads, followed by the status of the kernel */
+	/* device address of read results, then the kernel's status */
 	uint64_t memory;
-	/* us for all accesses of a step, by way, by read (0) or write (1), by step, and by round */
+	/* us per step, by way, read (0) or write (1), step, round */
 	double us[WAYS][2][STEPS][BENCH_ROUNDS_MAX];
 	double ping_us[BENCH_ROUNDS_MAX];
 };
@@ -88,7 +85,6 @@ static bool failed(const char *what)
 
 /* ---- one sample ---- */
 
-/* Accesses `count` registers from the host, with `block` registers in each access. */
 static int host_access(struct registers *b, bool write, uint32_t count, uint32_t block)
 {
 	const uint32_t first = write ? FIRST : 0, span = write ? COUNT : CFG_COUNT;
@@ -177,7 +173,6 @@ static bool kernel_sample(struct registers *b, bool write, uint32_t count, uint3
 	return result == DXP_OK;
 }
 
-/* Returns whether the registers hold the values of the last `count` writes. */
 static bool written(struct registers *b, uint32_t count)
 {
 	uint32_t values[COUNT], least = (uint32_t)min_u64(count, COUNT);
@@ -272,7 +267,7 @@ static void row_print(struct registers *b, enum way way, bool write, unsigned st
 	report_row(&row);
 }
 
-/* Prints the raw round trip for this number of accesses; it is the same for all. */
+/* The raw round trip is the same for any number of accesses. */
 static void ping_print(struct registers *b, bool write, unsigned step)
 {
 	char name[32];
@@ -299,7 +294,7 @@ static bool ping_wanted(const struct registers *b, bool write)
 	       bench_wanted(b->options->only_case, write ? "write" : "read");
 }
 
-/* Builds the kernel. Without OpenCL only the host's rows are printed. */
+/* Without OpenCL only the host's rows are printed. */
 static bool kernel_build(struct registers *b)
 {
 	const struct ocl_library *cl;
@@ -333,7 +328,7 @@ static bool rows_run(struct registers *b)
 
 static int inside_run(void *context)
 {
-	/* static because it is large; this process calls the function once */
+	/* static because it is large; this function runs once */
 	static struct registers b;
 	bool good = false;
 

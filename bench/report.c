@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints rows. Flushes the output after each row, so that a long run shows progress. */
+/* Prints rows, and flushes each to show progress. */
 #include "bench/report.h"
 
 #include <jansson.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench rv32`: measures the speed of engine rv32, and the cost of its three ways to
- * post. */
+/* `dxp bench rv32`: the speed of engine rv32, and the cost of its three ways to post. */
 #include "bench/rv32.h"
 
 #include "bench/bench.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures kernels on one core of engine rv32. Compares them with the same code in one lane, with
- * qemu-riscv32, and with one thread of PoCL. The contenders alternate in each round. Their results
- * must be equal. */
+/* Measures kernels on one rv32 core against one lane, qemu-riscv32, and one thread of PoCL.
+ * Contenders alternate; results must be equal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 
 static const struct kernel_case {
 	const char *name, *kernel;
-	const char *serial; /* kernel that computes the same in one work-item; NULL: none */
+	const char *serial; /* the same in one work-item; NULL: none */
 	struct rv32_bench_size size;
 	uint32_t out_bytes;
 } cases[] = {
@@ -49,7 +48,6 @@ static const struct kernel_case {
 	 RV32_BENCH_ROWS * 4},
 };
 
-/* Values of a figure in all rounds. */
 struct figures {
 	double value[BENCH_ROUNDS_MAX];
 	unsigned count;
@@ -58,11 +56,11 @@ struct figures {
 struct case_run {
 	const struct bench_options *options;
 	const struct kernel_case *c;
-	struct rv32_bench_end *rv32, *pocl; /* pocl is NULL if it is not installed */
+	struct rv32_bench_end *rv32, *pocl; /* pocl NULL: not installed */
 	struct figures rate, time;          /* G instructions/s, and us */
 	struct figures lane_rate, qemu_rate, qemu_time, pocl_time;
 	uint8_t *want, *got;
-	const char *wrong; /* name of the peer with a different result */
+	const char *wrong; /* peer with a different result */
 };
 
 static void add(struct figures *f, double value)
@@ -81,7 +79,6 @@ static void compare(struct case_run *r, const uint8_t *got, const char *peer)
 		r->wrong = peer;
 }
 
-/* Runs the code in one lane: on the engine and under qemu. */
 static void serial_run(struct case_run *r)
 {
 	static const struct rv32_bench_size one;
@@ -161,7 +158,7 @@ static int case_run(struct case_run *r)
 {
 	bool good = true;
 
-	/* The first launch is not measured, because it compiles (PoCL) or decodes (rv32). */
+	/* first launch: unmeasured, because it compiles (PoCL) or decodes (rv32) */
 	rv32_bench_launch(r->rv32, r->c->kernel, &r->c->size);
 	if (r->pocl)
 		rv32_bench_launch(r->pocl, r->c->kernel, &r->c->size);
@@ -203,7 +200,7 @@ int rv32_bench_cases(const struct bench_options *o)
 	struct rv32_bench_end rv32, pocl = {0};
 	int status = 1;
 
-	setenv("POCL_DEVICES", "basic", 0); /* makes PoCL compute in one thread */
+	setenv("POCL_DEVICES", "basic", 0); /* one thread */
 	if (!rv32_bench_open(&rv32, "rv32", rv32_bench_kernels)) {
 		log_error("%s", rv32.why);
 	} else {

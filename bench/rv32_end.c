@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens an engine in this process, and launches the kernels of the benchmark on it. */
+/* Opens an engine in this process and launches the benchmark's kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,6 @@
 
 #define INPUT_B (RV32_BENCH_BYTES * 3 / 8)
 
-/* Fills both inputs with small whole numbers. */
 static void inputs_fill(uint8_t *memory)
 {
 	for (uint32_t i = 0; i < RV32_BENCH_OUT / 4; i++) {

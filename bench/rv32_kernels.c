@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels of `dxp bench rv32`. Values are small whole numbers, so that all devices compute the same
- * bits in any order. */
+/* Kernels of `dxp bench rv32`. Values are small whole numbers, so all devices compute the same bits
+ * in any order. */
 #include "bench/rv32.h"
 
 #define PARAMETERS "(global const float *a, global const float *b, global float *c, uint n)"
@@ -19,7 +19,7 @@ const char rv32_bench_kernels[] =
 	"kernel void matmul" PARAMETERS " {\n"
 	"	const uint x = get_global_id(0), y = get_global_id(1);\n"
 	"	c[y * n + x] = matmul_item(a, b, n, x, y); }\n" SERIAL(matmul)
-	/* 3 x 3 filter over 8 planes; each plane starts one row after the previous one */
+	/* 3 x 3 filter over 8 planes, each one row after the previous */
 	"float conv_item(global const float *a, global const float *b, uint n, uint x, uint y) {\n"
 	"	float sum = 0;\n"
 	"	for (uint p = 0; p < 8; p++)\n"
@@ -64,9 +64,8 @@ const char rv32_bench_kernels[] =
 			 "	c[y * n + x] = sum; }\n"
 			 "kernel void none_serial" PARAMETERS " {}\n";
 
-/* Text of kernels that post `count` times. Each also acts as the NIC: it frees the descriptor after
- * each post. The kernel writes to `p` the number of instructions of the posts alone. Kernel `none`
- * runs the same loop without a post. */
+/* Kernels that post `count` times and act as the NIC: they free the descriptor after each post. `p`
+ * receives the instructions of the posts alone. `none` is the loop without a post. */
 #define POST_HEAD(name)                                      \
 	"kernel void " name "(global struct dxp_window *w, " \
 	"global uint *p, uint count) {\n"                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the time of an empty kernel over the network, on xPUs with engine rv32 and on xPUs with
- * PoCL. Both fabrics run at the same time, and rounds alternate between them. */
+/* Measures an empty kernel over the network, on rv32 and PoCL xPUs. Rounds alternate between two
+ * running fabrics. */
 #include <stdio.h>
 
 #include "base/log.h"
@@ -10,7 +10,7 @@
 #include "bench/rv32.h"
 
 #define MEMORY   "64M"
-#define XPUS     2 /* the measuring program needs two devices */
+#define XPUS     2 /* needed by the measuring program */
 #define LAUNCHES 2000u
 
 struct latency {

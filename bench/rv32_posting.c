@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures three ways in which one work-item posts a PUT: by the ring, by the registers, by one
- * instruction. The kernel also acts as the NIC, so that only the posting is measured. Instructions
- * are counted by the counter of the warp. CPU time is compared with a loop without the post. */
+/* Measures three ways to post a PUT: ring, registers, one instruction. The kernel acts as the NIC
+ * too, so only posting counts: instructions by the warp's counter, CPU time against a loop without
+ * posts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +25,10 @@ struct posting {
 	struct dxp_window *window;
 	uint32_t count;
 	double ns[WAYS][BENCH_ROUNDS_MAX];
-	double instructions[WAYS]; /* instructions per post; equal in all rounds */
+	double instructions[WAYS]; /* per post; equal in all rounds */
 };
 
-/* Runs one way. If it returns false, `why` has the reason. */
+/* Returns false with the reason in `why`. */
 static bool way_run(struct posting *p, enum way way, unsigned round)
 {
 	struct rv32_bench_end *e = &p->end;

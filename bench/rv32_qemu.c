@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes and runs an executable for the peer qemu-riscv32. It contains the code that the engine
- * linked, its constants, the inputs, a table of arguments, and start code that writes the result to
- * standard output. */
+/* Makes and runs an executable for qemu-riscv32: the engine's linked code and constants, the
+ * inputs, an argument table, and start code that writes the result to standard output. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include "rv32/memory.h"
 
 #define START      0x20000000u /* address of the start code */
-#define TABLE      0x20010000u /* address of the table of arguments */
+#define TABLE      0x20010000u /* of the argument table */
 #define PAGE       4096u
 #define SYS_WRITE  64
 #define SYS_EXIT   93
@@ -53,7 +52,6 @@ static void constant_emit(struct start *s, uint8_t rd, uint32_t value)
 	emit(s, RV32_ADDI, rd, rd, (int32_t)low - 0x800);
 }
 
-/* Writes the start code: it calls the entry with the table, writes the result, and exits. */
 static void start_make(struct start *s, uint32_t entry, uint32_t out, uint32_t out_bytes)
 {
 	constant_emit(s, X_A0, TABLE);
@@ -121,7 +119,7 @@ static bool program_write(const struct rv32_bench_end *e, const char *kernel, co
 	const struct rv32_kernel *k = rv32_image_kernel(image, kernel);
 	const uint32_t base = RV32_BUFFER_BASE;
 	struct start s = {.count = 0};
-	/* The first words of the table are pointers to the values after them. */
+	/* pointers to the values after them */
 	const uint32_t table[] = {TABLE + 16,
 				  TABLE + 20,
 				  TABLE + 24,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench secure`: the cost of the protection of packets. Measures PUT and NAP
- * between two processes with each protection in turn. Also measures handshakes: the cryptography of
- * both sides on one core. */
+/* `dxp bench secure`: the cost of packet protection, for PUT and NAP between two processes, and for
+ * handshakes: both sides' cryptography on one core. */
 #include <time.h>
 
 #include <dxp/status.h>
@@ -83,7 +82,6 @@ static void hello_fill(uint8_t *frame, uint8_t type)
 	wire_hello_encode(&hello, frame + WIRE_COMMON_BYTES);
 }
 
-/* Computes both sides of one handshake. */
 static bool handshake(struct seal *near, struct seal *far)
 {
 	uint8_t hello[WIRE_HELLO_SEALED_FRAME] = {0}, ack[WIRE_HELLO_SEALED_FRAME] = {0};
@@ -106,7 +104,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Measures CPU time, so that the result is the rate of one core. */
+/* CPU time gives the rate of one core. */
 static int handshakes_run(const struct bench_options *o)
 {
 	const uint8_t key[FABRIC_KEY_BYTES] = {1};

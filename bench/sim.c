@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench sim`: the shipped transport on networks of the simulator. Parses the
- * options and selects the tables. */
+/* `dxp bench sim`: the shipped transport on simulated networks. Parses options and selects
+ * tables. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

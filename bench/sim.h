@@ -7,19 +7,18 @@
 
 struct sim_bench_options {
 	bool json, loss, rate, quick;
-	bool one_topology, one_cc; /* only `topology`, only `cc`; false: all */
+	bool one_topology, one_cc; /* false: all */
 	enum crowd_pattern topology;
 	enum cc_kind cc;
-	uint32_t nodes; /* 0: the numbers of nodes of the default table */
+	uint32_t nodes; /* 0: the default table's numbers */
 	uint64_t seed;
 };
 
-/* Each function prints one table and returns an exit status. */
+/* Each prints one table and returns an exit status. */
 int sim_topologies(const struct sim_bench_options *o);
 int sim_loss(const struct sim_bench_options *o);
 int sim_rate(const struct sim_bench_options *o);
 
-/* Returns the options of one case in the table of topologies. */
 struct crowd_options sim_case(enum crowd_pattern topology, uint32_t nodes, enum cc_kind cc,
 			      uint64_t seed);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures goodput against loss. It is the table in test/golden/goodput.tsv, with four times as
- * many messages. Also measures the speed of the simulator. */
+/* Goodput against loss: the table in test/golden/goodput.tsv with four times the messages. Also
+ * measures the simulator's speed. */
 #include <stdio.h>
 #include <time.h>
 

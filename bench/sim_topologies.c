@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures crowds of nodes with each congestion control: many senders at one bottleneck, many flows
- * that hash onto few wires, and all nodes that send to all. */
+/* Measures crowds with each congestion control: many senders at one bottleneck, flows hashed onto
+ * few wires, and all to all. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -11,10 +11,10 @@
 
 #define GBPS       1000000000ull
 #define DATAGRAM   1538
-#define QUEUE      256 /* full datagrams that fit into the queue of a switch port */
-#define MARK       65  /* full datagrams: threshold K at which DCTCP marks, for 10 Gb/s */
+#define QUEUE      256 /* full datagrams per switch port */
+#define MARK       65  /* full datagrams: DCTCP's threshold K for 10 Gb/s */
 #define LEAF_HOSTS 32
-/* spines; as many as hosts at a leaf, so that bottlenecks are caused only by the hash */
+/* as many as hosts at a leaf: only the hash causes bottlenecks */
 #define SPINES 32
 
 static const struct {
@@ -26,8 +26,7 @@ static const struct {
 	{CROWD_ALL_TO_ALL, 64}, {CROWD_ALL_TO_ALL, 256},
 };
 
-/* Returns the duration of a case: at least 25 round trips, and so short that the whole table takes
- * a minute of CPU time. */
+/* Returns at least 25 round trips; the whole table takes a minute of CPU time. */
 static uint64_t duration_ns(enum crowd_pattern topology, uint32_t nodes)
 {
 	switch (topology) {

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench slots`: 16 slots behind one uplink (X-14). Each slot is an xPU of one
- * daemon. All slots send to, or receive from, 16 xPUs on the other side at once, or each sends to
- * the next slot:
+/* `dxp bench slots`: 16 slots of one daemon behind one uplink (X-14). They send to, or receive
+ * from, 16 xPUs on the other side at once, or each sends to the next slot:
  *
  *   LAB-near [v0 10.80.0.1] tbf 1 Gb/s ==== tbf 1 Gb/s [v1 10.80.0.2] LAB-far
  *   dxpd: slot1 .. slot16                            dxpd: xpu1 .. xpu16, manager, this program
  *
- * LAB-near has no loopback interface, so its slots can reach each other only by the crossbar of the
- * daemon. Batches are cut into packets before the uplink, so each packet is queued and dropped
- * alone. The program starts the transfers; their bytes do not pass through it. Afterwards it reads
- * back the bytes that each xPU received. */
+ * LAB-near has no loopback, so its slots reach each other only by the daemon's crossbar. Batches
+ * are cut before the uplink, so each packet is queued and dropped alone. The program only starts
+ * the transfers, and finally reads back the received bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +28,8 @@
 
 #define SLOTS          16
 #define TRANSFER_BYTES (64u << 10)
-#define DEPTH          4     /* outstanding transfers of each slot and direction */
-#define RATE_GB_PER_S  0.125 /* GB/s of the uplink in each direction */
+#define DEPTH          4     /* transfers per slot and direction */
+#define RATE_GB_PER_S  0.125 /* uplink, each direction */
 #define WAIT_NS        (60 * S_NS)
 #define FOLDER_TEXT    64
 #define SCRIPT_TEXT    4096
@@ -40,7 +38,6 @@
 enum direction { SEND, RECEIVE, BETWEEN, DIRECTIONS };
 static const char *const contenders[DIRECTIONS] = {"slots send", "slots receive", "slots to slots"};
 
-/* The cases. Each is a set of directions that are used at the same time. */
 static const struct {
 	const char *name;
 	bool on[DIRECTIONS];
@@ -56,20 +53,18 @@ struct place {
 	uint64_t address;
 };
 
-/* A slot and its xPU on the other side. Each transfer has memory of its own at both ends. */
 struct slot_pair {
 	struct dxp_xpu *slot, *xpu;
 	struct place from[DIRECTIONS], to[DIRECTIONS];
 };
 
-/* The transfers of one sample. */
 struct sample {
 	uint64_t transfers[DIRECTIONS][SLOTS];
 	double seconds;
 };
 
 struct figures {
-	/* GB/s of all slots; Jain's fairness index; MB/s of the slowest and of the fastest slot */
+	/* GB/s of all slots; Jain's index; MB/s of the slowest and fastest slot */
 	double goodput, jain, slowest, fastest;
 };
 
@@ -138,7 +133,7 @@ static int transfer_post(struct slots_bench *b, uint32_t pair, enum direction d)
 	return status;
 }
 
-/* Counts completions. If `s` is not NULL, starts another transfer for each completion. */
+/* Counts completions; starts another transfer for each unless `s` is NULL. */
 static int completions_process(struct slots_bench *b, struct sample *s)
 {
 	struct dxp_completion done[BATCH];
@@ -160,7 +155,7 @@ static int completions_process(struct slots_bench *b, struct sample *s)
 	return status;
 }
 
-/* Runs a case for `budget_ns`, after a warm-up of a tenth of this time. */
+/* Runs a case for `budget_ns`, after a warm-up of a tenth. */
 static int sample_run(struct slots_bench *b, size_t c, uint64_t budget_ns, struct sample *out)
 {
 	struct sample warm = {0};
@@ -190,7 +185,6 @@ static uint8_t byte_at(uint32_t pair, uint32_t d, uint32_t i)
 	return (uint8_t)(((i + 1) * 2654435761u >> 13) + 31 * pair + 7 * d);
 }
 
-/* Writes different bytes to the source of each transfer, and zeros to its destination. */
 static int sources_fill(struct slots_bench *b, uint8_t *memory)
 {
 	int status = DXP_OK;
@@ -209,7 +203,6 @@ static int sources_fill(struct slots_bench *b, uint8_t *memory)
 	return status;
 }
 
-/* Returns whether every xPU has received the bytes of its pair. */
 static bool destinations_good(struct slots_bench *b, uint8_t *memory)
 {
 	for (uint32_t n = 0; n < SLOTS * DIRECTIONS; n++) {
@@ -343,7 +336,7 @@ static int inside_run(void *context)
 	return good ? 0 : 1;
 }
 
-/* Arguments: %1$s is the folder of the fabric, %2$s the folder of the programs. */
+/* %1$s: folder of the fabric; %2$s: of the programs */
 static const char lab_make[] =
 	"cd '%1$s' && mkdir -m 700 run && export DXP_RUN=$PWD/run DXP_CONFIG= || exit 1\n"
 	"ip netns add $LAB-near && ip netns add $LAB-far || exit 1\n"

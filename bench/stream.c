@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp bench stream`: PUT and GET bandwidth between two processes. Alternates with
- * kernel TCP, and with a raw GSO+GRO stream, which copies to the destination as RLTP does. Reports
- * GB/s of payload, and the CPU time of either end per kilobyte, which varies less. */
+/* `dxp bench stream`: PUT and GET bandwidth between two processes, against kernel TCP and a raw
+ * GSO+GRO stream that copies as RLTP does. Also reports CPU time per kilobyte at either end, which
+ * varies less. */
 #include <stdio.h>
 
 #include "base/util.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the rounds of a case, labels samples by the distance of the cores, and computes medians. */
+/* Runs a case's rounds, labels samples by core distance, and computes medians. */
 #include "bench/table.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "bench/measure.h"
 #include "bench/report.h"
 
-#define PROBE_ROUNDS 20000 /* round trips: 2 ms between near cores, 6 ms between far ones */
+#define PROBE_ROUNDS 20000 /* 2 ms between near cores, 6 ms between far ones */
 
 struct sample {
 	struct outcome outcome;
@@ -61,8 +61,8 @@ static double p99_us(const struct table_case *c, const struct outcome *o)
 	return o->p99_us;
 }
 
-/* Returns the divisor of CPU time: thousands of bytes for goodput, otherwise operations. Returns
- * INFINITY if the ends spin, because their CPU time is then only the elapsed time. */
+/* Returns the divisor of CPU time: kilobytes for goodput, otherwise operations; INFINITY if the
+ * ends spin, because CPU time is then elapsed time. */
 static double units_of(const struct table_case *c, const struct outcome *o)
 {
 	if (c->work.spin || o->done == 0)
@@ -95,8 +95,7 @@ static bool counts(const struct sample *s, bool near)
 	return s->near == near && s->outcome.status == DXP_OK;
 }
 
-/* Returns the median of a figure over the samples with cores at this distance; 0 if there are
- * none. */
+/* Takes samples at this core distance; 0: none. */
 static double median_of(const struct table_case *c, const struct sample *of, bool near,
 			figure_fn figure, unsigned *count)
 {
@@ -155,9 +154,8 @@ static const char *note_of(const struct table_case *c, const struct sample *of, 
 	return out;
 }
 
-/* Prints a contender's samples with cores at the distance `near`, compared with the reference. If
- * the contender has no such sample, prints its other samples without a reference, because samples
- * of different distances are not comparable. */
+/* Prints samples at core distance `near` against the reference. Without any, prints the others
+ * without reference: distances are not comparable. */
 static void row_print(const struct table_case *c, const struct samples *s, size_t i, bool near,
 		      double reference)
 {
@@ -217,7 +215,6 @@ static void rounds_run(const struct table_case *c, const struct raw_ends *ends, 
 	}
 }
 
-/* Selects the contenders that the options name; returns their number. */
 static size_t contenders_choose(const struct table_case *c, struct table_case *chosen,
 				struct contender list[CONTENDERS_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens connections to one listener, and keeps them open until all are established. */
+/* Opens connections to one listener, all kept until the last is established. */
 #include "bench/tcp_crowd.h"
 
 #include <netinet/in.h>
@@ -17,7 +17,7 @@
 
 #define BACKLOG     4096
 #define SPARE_FILES 64
-#define HELLO       4 /* bytes that are sent over each connection */
+#define HELLO       4 /* bytes over each connection */
 
 struct crowd {
 	int listener;
@@ -40,7 +40,7 @@ static int listen_somewhere(struct sockaddr_in *at)
 	return -1;
 }
 
-/* Accepts and keeps every connection. When it has read from all, writes a byte to `control`. */
+/* Keeps every connection; writes a byte to `control` after reading from all. */
 static void accept_all(int control, void *context)
 {
 	const struct crowd *c = context;
@@ -52,7 +52,7 @@ static void accept_all(int control, void *context)
 			return;
 	}
 	control_write(control, hello, 1);
-	control_read(control, hello, 1); /* returns when the other process has exited */
+	control_read(control, hello, 1); /* until the other process exits */
 }
 
 static bool files_allow(uint32_t count)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects variants of RLTP that benchmarks compare: loss recovery, congestion control, protection
- * of packets. */
+/* RLTP variants that benchmarks compare: loss recovery, congestion control, packet protection. */
 #ifndef BENCH_VARIANT_H
 #define BENCH_VARIANT_H
 
@@ -10,14 +9,12 @@
 
 struct variant {
 	struct rltp_tuning tuning;
-	/* value for node_options; "none" by default, because the contenders do not protect
-	 * packets */
+	/* for node_options; default "none", because contenders do not protect packets */
 	const char *protect;
 };
 
-/* Parses a list such as "gbn_rto,none". It may contain names of loss recoveries and of congestion
- * controls, "no_pacing", "integrity" and "encrypt". NULL or "" means the defaults. Returns false,
- * logged, for an unknown name. */
+/* Parses a list such as "gbn_rto,none": loss recoveries, congestion controls, "no_pacing",
+ * "integrity", "encrypt". NULL or "": defaults. Returns false, logged, for an unknown name. */
 bool variant_parse(const char *text, struct variant *out);
 
 #endif

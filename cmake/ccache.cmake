@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles through ccache if it is installed, so that a second cold build takes only seconds. If the
-# caller chose a launcher (CMAKE_C_COMPILER_LAUNCHER), keeps it.
+# Compiles through ccache if installed: a second cold build takes seconds. Keeps a launcher that the
+# caller chose (CMAKE_C_COMPILER_LAUNCHER).
 option(DXP_CCACHE "compile through ccache where it is installed" ON)
 if(DXP_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
 	find_program(DXP_CCACHE_PROGRAM ccache)

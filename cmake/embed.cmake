@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# dxp_embed(OUTPUT out.c NAME variable HEADER declares_it.h SOURCES file ...): generates out.c,
-# which defines one C string with the text of all files, one after another.
+# dxp_embed(OUTPUT out.c NAME variable HEADER declares_it.h SOURCES file ...): generates out.c, one
+# C string of all files' text.
 function(dxp_embed)
 	cmake_parse_arguments(E "" "OUTPUT;NAME;HEADER" "SOURCES" ${ARGN})
 	list(JOIN E_SOURCES "," sources)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes one static library layer-FOLDER for each folder of src/. It depends only on the folders that
-# src/layers lists for it. The linker rejects a call of any other folder.
+# Makes a static library layer-FOLDER for each folder of src/. The linker rejects calls of folders
+# that src/layers does not list for it.
 
-# dxp_layers(): reads src/layers. Sets DXP_LAYERS to the folders, lowest first. Sets
-# DXP_KNOWS_FOLDER to the folders that FOLDER may use, for each folder.
+# dxp_layers(): reads src/layers. Sets DXP_LAYERS, lowest folder first, and for each
+# DXP_KNOWS_FOLDER, the folders that it may use.
 function(dxp_layers)
 	set(file ${PROJECT_SOURCE_DIR}/src/layers)
 	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
@@ -26,8 +26,8 @@ function(dxp_layers)
 	set(DXP_LAYERS "${layers}" PARENT_SCOPE)
 endfunction()
 
-# dxp_layer(folder SOURCES ... LIBRARIES ...): declares the library of a folder of src/. LIBRARIES
-# are the system libraries that its code calls.
+# dxp_layer(folder SOURCES ... LIBRARIES ...): declares a folder's library, with the system
+# libraries that it calls.
 function(dxp_layer folder)
 	cmake_parse_arguments(L "" "" "SOURCES;LIBRARIES" ${ARGN})
 	set(target layer-${folder})
@@ -48,9 +48,8 @@ function(dxp_layer folder)
 	endif()
 endfunction()
 
-# dxp_layer_check(folder libraries ...): links all objects of the folder with the symbols of the
-# folders that src/layers lists for it. Symbols of other folders are not available, so the build
-# fails if the folder uses one.
+# dxp_layer_check(folder libraries ...): links the folder's objects with the symbols of its listed
+# folders only, so the build fails if it uses another.
 function(dxp_layer_check folder)
 	set(symbols ${PROJECT_BINARY_DIR}/src)
 	set(object ${symbols}/${folder}.o)

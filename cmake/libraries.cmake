@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The libraries for other programs. They export the functions of include/dxp and nothing else.
+# Libraries for other programs. They export the functions of include/dxp and nothing else.
 
 # dxp_shared_library(target OUTPUT name LAYERS folder ...): builds libNAME.so from these folders of
-# src/ and from the folders that they use. It exports the functions that are marked with DXP_API,
-# with symbol version DXP_0.1.
+# src/ and those that they use. Exports the functions marked DXP_API, with version DXP_0.1.
 function(dxp_shared_library target)
 	cmake_parse_arguments(L "" "OUTPUT" "LAYERS" ${ARGN})
 	set(map ${PROJECT_SOURCE_DIR}/cmake/lib${L_OUTPUT}.map)
@@ -25,8 +24,8 @@ function(dxp_shared_library target)
 		INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()
 
-# dxp_cmake_package(): installs the files that find_package(dxp) of other projects reads. They
-# define imported targets for the shared libraries and for libdxp.a.
+# dxp_cmake_package(): installs the files of find_package(dxp), with targets for the shared
+# libraries and libdxp.a.
 function(dxp_cmake_package)
 	include(CMakePackageConfigHelpers)
 	set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/dxp)
@@ -41,17 +40,15 @@ function(dxp_cmake_package)
 	install(EXPORT dxp NAMESPACE dxp:: FILE dxp-targets.cmake DESTINATION ${folder})
 endfunction()
 
-# dxp_static_library(name LAYERS folder ...): builds libNAME.a. It contains one object, made from
-# these folders of src/ and from the folders that they use. All its symbols are local, except those
-# that begin with dxp_.
+# dxp_static_library(name LAYERS folder ...): builds libNAME.a of one object, from these folders of
+# src/ and those that they use. Symbols are local unless they begin with dxp_.
 function(dxp_static_library name)
 	cmake_parse_arguments(L "" "" "LAYERS" ${ARGN})
 	set(object ${PROJECT_BINARY_DIR}/src/lib${name}.o)
 	set(archive ${PROJECT_BINARY_DIR}/lib/lib${name}.a)
 	list(TRANSFORM L_LAYERS REPLACE "(.+)" "$<TARGET_OBJECTS:layer-\\1>"
 		OUTPUT_VARIABLE objects)
-	# The highest folder comes first, because a linker finds the functions that a library calls
-	# in later libraries.
+	# Highest folder first: a linker finds called functions in later libraries.
 	set(layers ${DXP_LAYERS})
 	list(REVERSE layers)
 	list(TRANSFORM layers PREPEND layer-)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Optimises the folders on the path of a message across their files. This gives 7 % more small
-# messages per second, because these folders have many short functions. The optimisation runs once
-# and makes one object. All installed programs and libraries link this object instead of the
-# libraries of these folders. Tests link the libraries, so that they can replace functions. Needs
-# gcc, because clang 14 cannot write such an object.
+# Optimises the folders on a message's path across files: 7 % more small messages per second,
+# because they have many short functions. Makes one object that all installed programs and libraries
+# link instead of these folders' libraries. Tests link the libraries, to replace functions. Needs
+# gcc: clang 14 cannot write such an object.
 option(DXP_LTO "optimise the path of a message across files (gcc, release)" ON)
 if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU" OR DXP_SANITIZE OR
    NOT CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
@@ -15,15 +14,14 @@ endif()
 set(DXP_LTO_LAYERS base wire crypto keys link rltp seal nic node)
 set(DXP_LTO_OBJECT ${PROJECT_BINARY_DIR}/src/optimised.o)
 
-# dxp_lto(folder): if the folder is in DXP_LTO_LAYERS, compiles it in both forms: for the object,
-# and plain.
+# dxp_lto(folder): compiles a folder of DXP_LTO_LAYERS in both forms: for the object, and plain.
 function(dxp_lto folder)
 	if(DXP_LTO AND folder IN_LIST DXP_LTO_LAYERS)
 		target_compile_options(layer-${folder} PRIVATE -flto -ffat-lto-objects)
 	endif()
 endfunction()
 
-# dxp_lto_object(): makes the object. It is called once, after the last folder.
+# dxp_lto_object(): makes the object, once, after the last folder.
 function(dxp_lto_object)
 	if(NOT DXP_LTO)
 		return()

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Functions that declare the kinds of targets of this project. The CMakeLists.txt files of the
-# folders only list names.
+# Functions that declare each kind of target.
 
-# dxp_program(NAME name SOURCES ... LIBRARIES ...): builds a program into build/bin and installs it
-# to bin.
+# dxp_program(NAME name SOURCES ... LIBRARIES ...): builds into build/bin, installs to bin.
 function(dxp_program)
 	cmake_parse_arguments(P "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
 	add_executable(${P_NAME} ${P_SOURCES})
@@ -14,8 +12,8 @@ function(dxp_program)
 	install(TARGETS ${P_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# dxp_test(file.c [LIBRARIES ...]): builds one cmocka program with the file's name. Its ctest name
-# is folder/name, its label is the folder.
+# dxp_test(file.c [LIBRARIES ...]): builds one cmocka program. Its ctest name is folder/name, its
+# label the folder.
 function(dxp_test source)
 	cmake_parse_arguments(T "" "" "LIBRARIES" ${ARGN})
 	get_filename_component(name ${source} NAME_WE)
@@ -39,8 +37,8 @@ function(dxp_test source)
 	endif()
 endfunction()
 
-# dxp_absent_test(folder/name reason): adds a test that is skipped with the reason, in place of a
-# test that this build cannot run.
+# dxp_absent_test(folder/name reason): adds a skipped test in place of one that this build cannot
+# run.
 function(dxp_absent_test name reason)
 	get_filename_component(folder ${name} DIRECTORY)
 	add_test(NAME ${name} COMMAND sh -c "echo \"skipped: $1\"; exit 77" - "${reason}")
@@ -67,9 +65,8 @@ function(dxp_script_test script folder)
 	dxp_test_time(${folder}/${name} 2)
 endfunction()
 
-# dxp_fuzz(fuzz_name.c): adds the test fuzz/name. With any compiler, it runs the target on the files
-# in test/fuzz/corpus/name and on mutations of them. With DXP_FUZZ, also builds the libFuzzer
-# program test/fuzz-name.
+# dxp_fuzz(fuzz_name.c): adds the test fuzz/name, which runs the target on test/fuzz/corpus/name and
+# mutations. With DXP_FUZZ, also builds the libFuzzer program test/fuzz-name.
 function(dxp_fuzz source)
 	get_filename_component(name ${source} NAME_WE)
 	string(REGEX REPLACE "^fuzz_" "" name ${name})

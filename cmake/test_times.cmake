@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests that last long, and tests that mostly wait. tools/check gives ctest 4 job slots per core. A
-# test that computes occupies 4, any other program or script 2, and one that mostly waits 1.
+# Long tests, and tests that mostly wait. tools/check gives ctest 4 job slots per core: a computing
+# test takes 4, any other program or script 2, a waiting one 1.
 
-# Test and seconds it lasts alone on 2 cores. ctest starts the longest first, so that none of them
-# runs alone at the end.
+# Seconds of a test alone on 2 cores. ctest starts the longest first, so none runs alone at the end.
 set(DXP_LONG_TESTS
 	net/opencl_faults 83 net/web_hostile 82 net/model 45 net/opencl_suite 51
 	net/data_path 50 net/rotate 55 net/managers 60 net/rv32 45 tools/rc_dissector 40

@@ -10,13 +10,13 @@ if(DXP_SANITIZE)
 		-fsanitize=${DXP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
 	add_link_options(-fsanitize=${DXP_SANITIZE})
 	dxp_link_fast() # each program contains the sanitizers' run-time library
-	# At -O1 with sanitizers, gcc knows too little about ranges of values, so these warnings
-	# would be wrong.
+	# At -O1 with sanitizers, gcc knows too little about ranges, so these warnings would be
+	# wrong.
 	if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 		add_compile_options(-Wno-format-truncation -Wno-maybe-uninitialized)
 	endif()
-	# ThreadSanitizer does not support fences, and warns about them. This project's fences order
-	# memory that it shares with other processes, which ThreadSanitizer does not check.
+	# ThreadSanitizer warns about fences, which it does not support. The fences here order
+	# memory shared with other processes, which it does not check.
 	if(DXP_SANITIZE MATCHES thread AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
 		add_compile_options(-Wno-tsan)
 	endif()
@@ -30,9 +30,9 @@ if(DXP_FUZZ)
 	add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# dxp_compile_fast(): makes the compilation of this folder and of its subfolders short. With
-# sanitizers, code is not optimised: this takes a quarter of the time, and sanitizers find more
-# rather than less. Fuzzing keeps the optimisation, because it needs fast code.
+# dxp_compile_fast(): shortens compilation of this folder and its subfolders. With sanitizers, code
+# is not optimised, which takes a quarter of the time and finds no less. Fuzzing needs fast code, so
+# it keeps the optimisation.
 macro(dxp_compile_fast)
 	if(DXP_SANITIZE AND NOT DXP_FUZZ)
 		add_compile_options(-O0)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the XDP data plane of dxp-switch: compiles its program for BPF and embeds it into the
-# library. Without a clang that can compile for BPF, or without libbpf, the plane is omitted. CMake
-# and dxp-switch then report the reason.
+# Compiles dxp-switch's XDP data plane for BPF and embeds it. Without libbpf, or a clang for BPF,
+# the plane is omitted; CMake and dxp-switch report the reason.
 option(DXP_XDP "build the switch's XDP plane (clang, libbpf)" ON)
 
 function(dxp_xdp_missing result)
@@ -28,14 +27,14 @@ function(dxp_xdp_missing result)
 endfunction()
 
 # dxp_xdp_program(OUTPUT out.c NAME variable HEADER declares_it.h SOURCE file.bpf.c): generates
-# out.c, which contains the compiled program.
+# out.c with the compiled program.
 function(dxp_xdp_program)
 	cmake_parse_arguments(X "" "OUTPUT;NAME;HEADER;SOURCE" "" ${ARGN})
 	get_filename_component(name ${X_SOURCE} NAME_WE)
 	set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o)
 	set(script ${PROJECT_SOURCE_DIR}/cmake/embed_bytes.cmake)
-	# The headers of the C library depend on the macro of the host's architecture, which -target
-	# bpf does not define.
+	# C library headers depend on the host architecture's macro, which -target bpf does not
+	# define.
 	set(machine -D__${CMAKE_SYSTEM_PROCESSOR}__)
 	if(CMAKE_LIBRARY_ARCHITECTURE)
 		list(APPEND machine -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE})

@@ -12,7 +12,7 @@ function unit_of(path) {
 	return path
 }
 
-# Records which file defines a name; "" if several files define it.
+# Records the file that defines a name; "" for several.
 function own(path, name) {
 	if (name in owner && owner[name] != unit_of(path))
 		owner[name] = ""
@@ -20,7 +20,7 @@ function own(path, name) {
 		owner[name] = unit_of(path)
 }
 
-# Records the function with this head; the head is the text before the brace.
+# Records a function by its head, the text before the brace.
 function define(path, head,    name) {
 	if (!match(head, /[A-Za-z_0-9]+\(/))
 		return
@@ -33,8 +33,7 @@ function define(path, head,    name) {
 	own(path, name)
 }
 
-# Records the variable that is defined in this line. The definition must begin in column 1 and must
-# not be static.
+# Records a variable defined in this line, in column 1 and not static.
 function define_data(path, code,    name) {
 	if (code !~ /^(const )?(struct|union|enum) [a-z_0-9]+ [a-z_0-9]+(\[[^]]*\])* = /)
 		return
@@ -86,8 +85,7 @@ function read_file(path,    line, code, head, inside) {
 	read_file($0)
 }
 
-# Visits a file by Tarjan's algorithm for strongly connected components. `low` and `index_of` are
-# the values that the algorithm defines.
+# Strongly connected components by Tarjan, who defines `low` and `index_of`.
 function visit(u,    i, v) {
 	index_of[u] = low[u] = ++clock
 	stack[++depth] = u
@@ -132,8 +130,8 @@ END {
 		from = unit_of(path)
 		if (to == "" || to == from || (path, name) in private || (from, to) in edge)
 			continue
-		# src calls only src. So a name that only other folders define belongs to a library,
-		# such as clGetPlatformInfo.
+		# src calls only src: a name that only others define is a library's, such as
+		# clGetPlatformInfo.
 		if (from ~ /^src\// && to !~ /^src\//)
 			continue
 		edge[from, to] = 1

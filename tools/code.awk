@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Extracts C code from lines, for tidy.awk and circles.awk.
 
-# Returns the code of a line, without comments and without the contents of strings. in_comment is
-# the state at the end of the line; the caller resets it for each file.
+# Returns a line's code, without comments and string contents. in_comment: state at the line's end;
+# the caller resets it per file.
 function code_of(line,    code, at, token) {
 	code = ""
 	gsub(/\\./, "", line)

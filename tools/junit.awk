@@ -23,8 +23,8 @@ function plain(text) {
 	return text
 }
 
-# Records a skipped part once. cmocka lists skipped functions a second time at its end. This list
-# may arrive first, because it goes to standard error.
+# Records a skipped part once: cmocka lists skipped functions again at its end, which may arrive
+# first, on standard error.
 function part_add(part, reason) {
 	if (!(part in reasons))
 		parts[++part_count] = part
@@ -32,8 +32,7 @@ function part_add(part, reason) {
 		reasons[part] = reason
 }
 
-# If a line "skipped: ..." is pending, records it as a part. The caller knows that no cmocka
-# function follows it.
+# Records a pending line "skipped: ..." as a part; the caller knows that no cmocka function follows.
 function pending_add(    at) {
 	if (pending == "")
 		return

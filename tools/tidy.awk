@@ -11,8 +11,7 @@ BEGIN {
 	TAB = 8
 
 	read_layers()
-	# Pure folders may include only these headers, and may use only the pure functions of
-	# stdio.h and stdlib.h.
+	# Pure folders may include only these, with only the pure functions of stdio.h and stdlib.h.
 	split("assert ctype elf errno float inttypes limits math stdalign stdarg stdatomic " \
 	      "stdbool stddef stdint stdio stdlib stdnoreturn string strings endian byteswap " \
 	      "arpa/inet netinet/in linux/types cpuid " \
@@ -20,15 +19,14 @@ BEGIN {
 	impure = "(^|[^A-Za-z0-9_])(f?printf|puts|fopen|fread|fwrite|time|clock_gettime|" \
 		 "getrandom|rand|random|socket|getenv)[ \t]*\\("
 
-	# Casts and layouts with which untrusted bytes would be read through a struct.
+	# casts and layouts that read untrusted bytes through a struct
 	struct_cast = "\\([ \t]*(const[ \t]+)?(struct|union)[ \t]+[a-z0-9_]+[ \t]*" \
 		      "\\*+[ \t]*(const)?\\)[ \t]*[A-Za-z_(&]"
-	# Exceptions: casts that socket calls need, and casts of an integer that holds a trusted
-	# pointer.
+	# exceptions: casts for socket calls, and of integers that hold a trusted pointer
 	allowed_cast = "\\([ \t]*(const[ \t]+)?struct[ \t]+" \
 		       "(sockaddr(_[a-z0-9]+)?|cmsghdr)[ \t]*\\*|" \
 		       "\\*[ \t]*\\)\\(uintptr_t\\)"
-	# Pipes into a command that exits early. The writer sometimes dies of SIGPIPE.
+	# pipes into a command that exits early: the writer may die of SIGPIPE
 	ends_early = "(^|[^|])\\|&?[ \t]*(head([ \t]|$)|" \
 		     "e?grep[ \t]+(-[^ \t]+[ \t]+)*-[A-Za-z]*[qm])"
 	# Replaced words of docs/glossary.md. Comments and texts must not use them.
@@ -37,13 +35,12 @@ BEGIN {
 	      "likewise", words, " ")
 	for (i in words)
 		replaced[words[i]] = 1
-	# Further replaced words, rejected only in texts for users. Comments use some of them for
-	# people.
+	# Rejected only in texts for users; comments use some of them for people.
 	split("say says said ask asked he his him box room awake asleep", words, " ")
 	for (i in words)
 		replaced_in_text[words[i]] = 1
-	# The same words as parts of identifiers, between underscores. Some exact identifiers are
-	# exempt: names of registers, metrics and wire flags in docs/reference.
+	# The same as parts of identifiers, between underscores. Exempt: registers, metrics and wire
+	# flags of docs/reference.
 	split("take takes taken tell tells told say says said ask asks asked asking room rooms " \
 	      "box boxes boxed door doors turn turns turned elder elders train trains keeper " \
 	      "life lives greet greeting greetings who whom whose whoever he his him mine ours " \
@@ -56,13 +53,12 @@ BEGIN {
 	for (i in words)
 		kept_name[words[i]] = 1
 
-	# Folders of the product. Global functions in them must have a prefix, except functions that
-	# other software names, and crc32c, the name of an algorithm.
+	# Product folders, where global functions must have a prefix, unless other software names
+	# them, or crc32c, an algorithm.
 	prefixed = "^\\./(src|plugins|cmd|bench)/.*\\.c$"
 	given_name = "^(main|crc32c|MPI_[A-Za-z_]+|cl[A-Z][A-Za-z]*)$"
 
-	# Calls that open a descriptor, and the wrapper that moves the descriptor above 0, 1 and 2
-	# (base/descriptor.h).
+	# Calls that open a descriptor, and the wrapper that moves it above 2 (base/descriptor.h).
 	opens = "(^|[^A-Za-z0-9_.>])(open|openat|socket|accept4?|epoll_create1?|eventfd|" \
 		"memfd_create|signalfd|timerfd_create|inotify_init1?|pidfd_open|pipe2?|" \
 		"socketpair|dup)[ \t]*\\("
@@ -87,7 +83,7 @@ BEGIN {
 		check_file(paths[i])
 }
 
-# Records the nouns of a folder's headers. Functions of the folder may have them as prefix.
+# Nouns of a folder's headers may be prefixes of its functions.
 function note_header(path,    parts, count, folder) {
 	count = split(path, parts, "/")
 	folder = path
@@ -103,7 +99,7 @@ function noun_of(name) {
 	return name
 }
 
-# Reads src/layers: which folders each folder of src/ may include, and whether it is pure or mixed.
+# Reads which folders each folder of src/ may include, and whether it is pure or mixed.
 function read_layers(    line, parts, names) {
 	while ((getline line < layers) > 0) {
 		if (line !~ /^[a-z]/)
@@ -121,8 +117,7 @@ function finding(text) {
 	print substr(file, 3) ":" line_number ": " text
 }
 
-# Returns the width in columns. A tab advances to the next multiple of eight; each UTF-8 character
-# counts as one column.
+# Counts columns: a tab goes to a multiple of eight, a UTF-8 character is one.
 function columns(line,    parts, n, i, width) {
 	gsub(/[\200-\277]/, "", line)
 	n = split(line, parts, "\t")
@@ -132,7 +127,7 @@ function columns(line,    parts, n, i, width) {
 	return width
 }
 
-# Returns the comments in a line. was_in: the line starts inside a comment.
+# was_in: the line starts inside a comment.
 function comment_of(line, was_in,    text, at) {
 	text = ""
 	if (!was_in) {
@@ -150,8 +145,7 @@ function comment_of(line, was_in,    text, at) {
 	return text " " line
 }
 
-# Checks the words of a comment. Words are letters between blanks and punctuation. Names with _ or (
-# are code.
+# Words are letters between blanks and punctuation; names with _ or ( are code.
 function check_words(text,    count, list, i, word) {
 	gsub(/`[^`]*`|"[^"]*"|[a-z_]+\.[a-z]+/, " ", text)
 	count = split(tolower(text), list, /[ \t,;:.!?]+|\(|\)/)
@@ -167,8 +161,8 @@ function check_comment(text, was_in) {
 	check_phrases(text, was_in)
 }
 
-# Rejects phrases that a reader new to a file cannot resolve. A comment that is only "as NAME" or
-# begins with "Like NAME," has no verb. The other phrases do not name a thing.
+# Rejects phrases that a new reader cannot resolve: "as NAME" alone or "Like NAME," has no verb,
+# others name no thing.
 function check_phrases(text, was_in,    begin, name) {
 	gsub(/`[^`]*`|"[^"]*"/, "x", text)
 	begin = was_in ? "[.] +(As|Like) " : "(^[ \t*]*|[.] +)([Aa]s|[Ll]ike) "
@@ -184,7 +178,7 @@ function check_phrases(text, was_in,    begin, name) {
 
 # ---- texts that users read ----
 
-# Returns the string literals of a line that have several words, without escapes and conversions.
+# Returns string literals of several words, without escapes and conversions.
 function literals_of(line,    text, literal, at) {
 	text = ""
 	gsub(/\\[nt]/, " ", line)
@@ -203,7 +197,7 @@ function literals_of(line,    text, literal, at) {
 	return text
 }
 
-# Checks texts of programs, not of tests. Words are found as in check_words.
+# Texts of programs, not of tests; words as in check_words.
 function check_literals(line,    text, count, list, i, word) {
 	text = literals_of(line)
 	count = split(tolower(text), list, /[ \t,;:.!?]+|\(|\)/)
@@ -231,8 +225,8 @@ function check_identifiers(code,    name, parts, count, i) {
 	}
 }
 
-# Returns whether a name starts with `noun`, with the first words of `noun`, or with their plural or
-# singular, followed by an underscore.
+# Returns whether a name starts with `noun`, its first words, or their plural or singular, and an
+# underscore.
 function starts_with(name, noun,    stem) {
 	for (stem = noun; stem != ""; ) {
 		if (index(name, stem "_") == 1 || index(name, stem "s_") == 1 ||
@@ -250,7 +244,7 @@ function starts_with(name, noun,    stem) {
 	return 0
 }
 
-# Checks the prefix of the global function whose definition starts with `head`.
+# Checks a global function's prefix; `head` starts its definition.
 function check_prefix(head,    name, parts, count, nouns, i, folder, folder_at, line_at) {
 	if (file !~ prefixed || file ~ /\.bpf\.c$|\/rv32\/runtime\// ||
 	    head ~ /^(static|typedef|#)/ ||
@@ -330,13 +324,12 @@ function check_file(path,    line) {
 		      FILE_LINES_NOTE
 	if (c_source && line_number == 0)
 		finding("file is empty")
-	# The code in rv32/runtime is for an xPU, so this rule does not apply to it.
+	# rv32/runtime runs on an xPU, so this rule does not apply
 	if (path ~ /^\.\/(src|cmd|plugins)\/.*\.c$/ && path !~ /\/rv32\/runtime\//)
 		check_listed(path)
 }
 
-# Checks that a source is listed. The build uses no patterns of file names, so the nearest
-# CMakeLists.txt must list each source.
+# The build has no file patterns, so the nearest CMakeLists.txt must list each source.
 function check_listed(path,    folder, name) {
 	folder = path
 	while (sub(/\/[^\/]*$/, "", folder))
@@ -371,7 +364,7 @@ function does_io(path,    line, found) {
 	return found
 }
 
-# Rules for every text file. The patterns do not match the lines in this file that contain them.
+# For every text file; the patterns do not match their own lines here.
 function check_text(line) {
 	if (line ~ /[ \t]$/ && file !~ /\.md$/)
 		finding("space at the end of the line")
@@ -397,7 +390,7 @@ function check_licence(line,    want) {
 		finding("second line must be # " want)
 }
 
-# Checks a line of a script. A pipe may continue on the next line.
+# A pipe may continue on the next line.
 function check_script(line) {
 	if (line ~ /^[ \t]*#/)
 		return
@@ -435,8 +428,8 @@ function check_c(line, code) {
 		finding("src/" folder " makes no system call and reads no clock")
 }
 
-# Finds the start and the end of a function's body. In the kernel's brace style, both are a brace in
-# column 1. head_start is the first line of the declaration above the body.
+# A body starts and ends with a brace in column 1 (kernel style). head_start: first line of the
+# declaration.
 function check_function(code) {
 	if (body_start) {
 		if (code ~ /^}/) {
@@ -466,7 +459,7 @@ function long_function(    last, count) {
 	line_number = last
 }
 
-# Untrusted bytes must be decoded field by field, never read through a struct.
+# Untrusted bytes are decoded field by field, never through a struct.
 function check_guarded(code) {
 	if (code ~ struct_cast && code !~ allowed_cast)
 		finding("bytes cast to a struct; decode them by offset")
@@ -474,8 +467,8 @@ function check_guarded(code) {
 		finding("packed struct; describe the layout by offsets")
 }
 
-# Library code also runs in programs in which 0, 1 or 2 are closed, so it must not open descriptors
-# directly. A call may continue on the next line.
+# Programs may have closed 0, 1 or 2, so library code must not open descriptors directly. A call may
+# continue on the next line.
 function check_opens(code,    text) {
 	text = opening code
 	gsub(raised, "", text)

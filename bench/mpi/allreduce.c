@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs allreduces of one size after the other under mpirun, for `dxp bench inc`. The time is taken
- * as OSU's programs take it: each rank's mean time of a call, averaged over the ranks. Every result
- * is checked.
+/* Runs allreduces of one size after another under mpirun, for `dxp bench inc`, and checks every
+ * result. As in OSU's programs, a time is each rank's mean per call, averaged over ranks.
  *
  *   dxp-mpi-allreduce BYTES:CALLS ...
  *
- * Sums doubles, or floats if BYTES is no multiple of 8. Rank 0 prints a line for each size:
+ * Sums doubles, or floats if BYTES is no multiple of 8. Rank 0 prints for each size:
  *
  *   BYTES MEAN_US P50_US CPU_US BUSY_US SENT CROSSED WRONG
  *
- * CPU_US is the CPU time of all ranks for each call. BUSY_US is the CPU time of the whole machine.
- * SENT counts packets that hosts sent, and CROSSED packets that crossed any link. DXP_BENCH_NETNS
- * lists the network namespaces for SENT and CROSSED ("host:" or "switch:" before each path,
- * separated by commas). Both are 0 without this list, or if rank 0 may not enter the namespaces.
- * The program is plain MPI, and does not depend on the place where sums are computed. */
+ * CPU_US: CPU time per call of all ranks; BUSY_US: of the machine. SENT: packets sent by hosts;
+ * CROSSED: packets over any link. Both are counted in the namespaces of DXP_BENCH_NETNS (paths
+ * after "host:" or "switch:", separated by commas), and 0 without it or without permission. Plain
+ * MPI, wherever sums are computed. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
@@ -30,13 +28,12 @@
 #define WARMUP_CALLS 20
 #define CALLS_MAX    (1u << 20)
 #define BYTES_MAX    (64u << 20)
-/* calls with different data; so a result of an earlier call is detected as wrong */
+/* calls with different data, so a result of an earlier call is noticed */
 #define TERMS         8
 #define BARRIER_BYTES 4096
 
 struct buffers {
-	/* the buffers have TERMS elements more than the message, because calls start at different
-	 * offsets */
+	/* TERMS elements longer than the message, because calls start at different offsets */
 	void *terms, *sums;
 	void *receive;
 	double *times_us; /* CALLS_MAX entries */
@@ -55,9 +52,8 @@ static size_t element_bytes(const struct buffers *b)
 	return b->single ? sizeof(float) : sizeof(double);
 }
 
-/* Fills memory so that element i of call c is ((i + c) % TERMS + 1) * (rank + 1). These are small
- * integers, so that their sums are exact in any order. Each call starts at another offset of the
- * same memory, so nothing is written between calls. */
+/* Sets element i of call c to ((i + c) % TERMS + 1) * (rank + 1): small integers, with sums exact
+ * in any order. Calls start at different offsets, so nothing is written between them. */
 static void fill(struct buffers *b)
 {
 	for (size_t i = 0; i < b->elements + TERMS; i++) {
@@ -87,8 +83,7 @@ static double cpu_us(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* Returns the time in us that all CPUs of the machine were busy since boot, without waiting for
- * I/O. */
+/* Returns the time that all CPUs were busy since boot, without I/O waits. */
 static double busy_us(void)
 {
 	unsigned long long user, nice, system, idle, wait, irq, soft;
@@ -106,8 +101,8 @@ static double busy_us(void)
 
 /* ---- counting packets ---- */
 
-/* Adds the packets that all interfaces of this thread's namespace have sent. Skips lo and bridges,
- * which are not links. So a packet is counted at the sending side of each link. */
+/* Adds the packets sent by this namespace's interfaces, except lo and bridges: each packet counts
+ * at the sending side of each link. */
 static void interfaces_add(uint64_t *sent)
 {
 	char line[512], name[64];
@@ -165,9 +160,8 @@ static struct packets packets_now(void)
 
 /* ---- one size ---- */
 
-/* Returns the mean time of a call at this rank. Checks every result outside the timed part. If the
- * check is long, a barrier follows, so that the check of one rank does not delay the call of
- * another. */
+/* Returns this rank's mean time of a call. Checks results outside the timed part; after a long
+ * check a barrier keeps it from delaying other ranks. */
 static double calls(struct buffers *b, unsigned count, bool timed, unsigned *wrong)
 {
 	MPI_Datatype type = b->single ? MPI_FLOAT : MPI_DOUBLE;
@@ -197,8 +191,8 @@ static int double_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the packets of n calls. Measures 2n calls and n calls, and subtracts, which cancels the
- * packets before and after the calls. */
+/* Returns the packets of n calls: those of 2n calls less those of n, which cancels packets around
+ * the calls. */
 static void packets_count(struct buffers *b, unsigned n, double *sent, double *crossed,
 			  unsigned *wrong)
 {

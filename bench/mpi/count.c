@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts calls of an MPI program through the MPI profiling interface, as a preloaded library
- * (LD_PRELOAD). It counts allreduces with their sizes, and measures the time in allreduces and in
- * all other MPI calls that programs such as solvers make. In MPI_Finalize rank 0 prints on standard
- * error:
+/* Preloaded into an MPI program (LD_PRELOAD), counts allreduces by the profiling interface, and
+ * times them and the other MPI calls of programs such as solvers. In MPI_Finalize rank 0 prints on
+ * standard error:
  *
  *   mpi-count: ranks R wall_s W mpi_s M allreduce_s A calls C eligible E
  *
- * Times are means over the ranks. W is the time from the end of MPI_Init to MPI_Finalize, M the
- * time in MPI, A the time in MPI_Allreduce. C is the number of allreduces of rank 0. E is the
- * number of these calls that a switch handles as one packet: at most 256 bytes, a sum, minimum or
- * maximum of one type of 4 or 8 bytes. */
+ * Times are means over ranks: W from MPI_Init to MPI_Finalize, M in MPI, A in MPI_Allreduce. C
+ * counts rank 0's allreduces; E those that a switch handles as one packet: at most 256 bytes, sum,
+ * minimum or maximum of one type of 4 or 8 bytes. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,7 +48,7 @@ int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type,
 	return status;
 }
 
-/* The timed functions: X(name, parameters, arguments). */
+/* X(name, parameters, arguments) */
 #define TIMED_CALLS(X)                                                                            \
 	X(Send, (const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),              \
 	  (b, n, t, to, tag, c))                                                                  \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the program that `dxp bench opencl` runs to measure: an ordinary OpenCL program without
- * any code for a fabric. It uses the first two devices of one platform. Environment and arguments
- * select the platform, so the same code measures every driver. */
+/* The measuring program of `dxp bench opencl`: ordinary OpenCL without any code for a fabric, on
+ * the first two devices of the selected platform. The same code measures every driver. */
 #ifndef BENCH_OPENCL_CASES_H
 #define BENCH_OPENCL_CASES_H
 
@@ -16,7 +15,7 @@
 
 struct bench {
 	cl_context context;
-	cl_device_id devices[DEVICES]; /* the same device twice if there is only one */
+	cl_device_id devices[DEVICES]; /* twice the same if there is only one */
 	cl_command_queue queues[DEVICES],
 		loose[DEVICES]; /* queues: in order; loose: out of order */
 	cl_program program;
@@ -28,18 +27,16 @@ struct bench {
 
 struct bench_case {
 	const char *name;
-	/* Runs `count` operations on `bytes` bytes and checks their results. Returns 0, or -1 with
-	 * the reason in `why`. */
+	/* Also checks results. Returns 0, or -1 with the reason in `why`. */
 	int (*run)(struct bench *b, size_t bytes, uint32_t count);
 };
 
-/* Lists the cases; a NULL name is the last. */
+/* Ends with a NULL name. */
 extern const struct bench_case bench_cases[], bench_memory_cases[];
 
 uint64_t bench_now_ns(void);
 void bench_sample(struct bench *b, uint64_t ns);
 
-/* Sets `why`; returns -1. */
 int bench_fail(struct bench *b, const char *what, cl_int error);
 #define TRY(b, what, call)                                  \
 	do {                                                \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures commands: the cost of an enqueue, a chain, and steps that alternate between two
- * devices. */
+/* Measures an enqueue, a chain, and steps that alternate between two devices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +29,7 @@ static int case_empty(struct bench *b, size_t bytes, uint32_t count)
 	return 0;
 }
 
-/* Enqueues `count` kernels at once. Measures the calls that enqueue, or, if `to_the_end` is set,
- * the time until all kernels are complete. */
+/* Enqueues `count` kernels at once; measures the calls, or with `to_the_end` until all complete. */
 static int enqueue_many(struct bench *b, uint32_t count, bool to_the_end)
 {
 	uint64_t begin = bench_now_ns();
@@ -57,7 +55,7 @@ static int case_stream(struct bench *b, size_t bytes, uint32_t count)
 	return enqueue_many(b, count, true);
 }
 
-/* Enqueues a chain in which each command waits for the event of the previous one. */
+/* Each command waits for the previous one's event. */
 static int case_chain(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_event before = NULL, event;
@@ -87,7 +85,7 @@ static int case_writes(struct bench *b, size_t bytes, uint32_t count)
 
 	for (size_t i = 0; status == 0 && i < count * bytes; i++)
 		data[i] = (char)(i * 7);
-	if (status == 0) /* lets the driver allocate the buffer before the measurement */
+	if (status == 0) /* the driver allocates before the measurement */
 		error = clEnqueueWriteBuffer(b->loose[0], m, CL_TRUE, 0, bytes, data, 0, NULL,
 					     NULL);
 	clFinish(b->loose[0]);
@@ -133,7 +131,6 @@ static int steps_run(struct bench *b, cl_mem m, size_t words, uint32_t count)
 	return 0;
 }
 
-/* Runs kernels alternately on two devices, which change the same bytes. */
 static int case_step(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_int error;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp-bench-opencl PLATFORM`. It reads lines "CASE BYTES COUNT" and answers each with
- * "ok P50 P99 MEAN" in microseconds of one operation, or "failed WHY". It exits when its input is
- * closed. `dxp bench opencl` starts one process for each driver, so that measurements can
- * alternate. */
+/* `dxp-bench-opencl PLATFORM`: answers lines "CASE BYTES COUNT" with "ok P50 P99 MEAN" in us per
+ * operation, or "failed WHY", until its input closes. `dxp bench opencl` starts one per driver, to
+ * alternate them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures transfers: from the host to a device, from a device to the host, and from device to
- * device. */
+/* Measures transfers between host and devices, and between devices. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,14 +66,13 @@ static int same(struct bench *b, const struct space *r)
 						       : bench_fail(b, "the bytes read differ", 0);
 }
 
-/* Measures the time until the bytes are at the device. */
 static int case_write(struct bench *b, size_t bytes, uint32_t count)
 {
 	struct space r;
 
 	if (space_open(b, bytes, &r))
 		return -1;
-	/* lets the driver allocate the buffer before the measurement */
+	/* the driver allocates before the measurement */
 	int status = write_once(b, &r);
 	b->sample_count = 0;
 	for (uint32_t i = 0; status == 0 && i < count; i++)
@@ -101,7 +99,6 @@ static int case_read(struct bench *b, size_t bytes, uint32_t count)
 	return space_close(b, &r, status ? status : same(b, &r));
 }
 
-/* Fills the buffer at device `from`, then measures its migration to the other device. */
 static int move_once(struct bench *b, struct space *r, int from)
 {
 	const uint8_t mark = (uint8_t)(from + 1);
@@ -125,7 +122,7 @@ static int case_copy(struct bench *b, size_t bytes, uint32_t count)
 
 	if (space_open(b, bytes, &r))
 		return -1;
-	/* lets the driver allocate the buffer on both devices before the measurement */
+	/* the driver allocates on both devices before the measurement */
 	int status = move_once(b, &r, 0);
 	if (status == 0)
 		status = move_once(b, &r, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Returns every UDP packet to port 4791 to its sender, as fast as XDP can. It is the reference for
- * the switch in the kernel. */
+/* Returns every UDP packet to port 4791 to its sender as fast as XDP can: the reference for the
+ * in-kernel switch. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -25,8 +25,8 @@ SEC("xdp") int dxp_echo(struct xdp_md *ctx)
 	return XDP_TX;
 }
 
-/* Passes every packet. The near end of a veth pair receives packets of the native echo only if it
- * has an XDP program of its own. */
+/* Passes every packet. A veth's near end needs an XDP program to receive packets of the native
+ * echo. */
 SEC("xdp") int dxp_pass(struct xdp_md *ctx)
 {
 	return XDP_PASS;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A ring all-reduce in which the kernels do all the communication. The host starts one kernel on
- * each xPU and reads the results; no host code runs between these steps. In each round, the kernels
- * add up the numbers of all xPUs: each PUTs parts to the next xPU and waits for parts from the
- * previous xPU.
+/* A ring all-reduce by kernels alone: the host only starts one on each xPU and reads the results.
+ * In each round they add the numbers of all xPUs, by PUTs of parts to the next xPU.
  *
  *   dxp up --xpus 4 && build/bin/allreduce 10; dxp down */
 #include <stdio.h>
@@ -13,7 +11,7 @@
 
 #include "ring.h"
 
-#define COUNT      16384u /* numbers in the vector of each xPU */
+#define COUNT      16384u /* per xPU */
 #define XPUS_MAX   8
 #define ROUNDS_MAX 1000000ul
 #define WAIT_NS    120000000000ull
@@ -68,8 +66,6 @@ static uint32_t stops_open(struct dxp_fabric *fabric, struct stop stops[XPUS_MAX
 	return used;
 }
 
-/* ---- the kernels ---- */
-
 static struct dxp_argument value(const void *from, uint32_t bytes)
 {
 	struct dxp_argument a = {.kind = DXP_ARGUMENT_BYTES, .bytes = bytes};
@@ -118,7 +114,6 @@ static void start(struct stop *here, const struct stop *next, struct ring ring)
 	check(dxp_run(here->xpu, &launch, &here->event), "run");
 }
 
-/* Waits for an xPU's kernel. Returns how long the kernel ran, in ns. */
 static uint64_t finish(struct dxp_fabric *fabric, struct stop *s, uint32_t rounds)
 {
 	struct dxp_event_times times;
@@ -136,7 +131,6 @@ static uint64_t finish(struct dxp_fabric *fabric, struct stop *s, uint32_t round
 
 /* ---- verification ---- */
 
-/* Computes the sums that every xPU must have after all rounds. */
 static void expected_compute(uint32_t ranks, uint32_t rounds)
 {
 	for (uint32_t i = 0; i < COUNT; i++)
@@ -158,7 +152,7 @@ static uint32_t wrong_count(struct stop *s)
 	return wrong;
 }
 
-/* Starts all kernels, waits for them and prints the result. Returns how many numbers are wrong. */
+/* Returns how many numbers are wrong. */
 static uint32_t ring_run(struct dxp_fabric *fabric, struct stop *stops, uint32_t ranks,
 			 uint32_t rounds)
 {
@@ -191,7 +185,6 @@ static uint32_t rounds_of(int argc, char **argv)
 	exit(2);
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of each xPU. The build puts ring.h before this text. Each round adds up the numbers of
- * all xPUs in 2 * (ranks - 1) steps. In each step, an xPU PUTs one part to the next xPU, and waits
- * for a part from the previous xPU. In the first half of the steps, parts arrive in the inbox and
- * are added. In the second half, parts are complete sums and arrive in place. */
+/* The build puts ring.h before this text. A round adds the numbers of all xPUs in 2 * (ranks - 1)
+ * steps; in each, an xPU PUTs a part to the next and awaits one from the previous. First, parts
+ * arrive in the inbox and are added; later, complete sums arrive in place. */
 
 #define LOOKS 4000000000ul /* polls after which a wait fails */
 
-/* Returns the index of a part's first number. */
 uint part_begin(const struct ring *r, uint part)
 {
 	return (uint)((ulong)r->count * part / r->ranks);
 }
 
-/* The NIC of the next xPU, and the memory at both ends of a PUT. */
+/* The next xPU's NIC, and the memory at both ends of a PUT. */
 struct route {
 	struct dxp_target next;
 	struct dxp_entry own, to;
 };
 
 #if defined(__riscv)
-/* Sets the registers of a PUT, then posts it by one instruction. */
 int part_put(global struct dxp_window *nic, global const uint *numbers, const struct route *r,
 	     uint first, uint count, ulong step)
 {
@@ -41,7 +38,7 @@ int part_put(global struct dxp_window *nic, global const uint *numbers, const st
 }
 #endif
 
-/* Waits for the event of a part that has arrived. The event carries the step of the sender. */
+/* Waits for the event of an arrived part, which carries the sender's step. */
 int part_wait(global struct dxp_window *nic, ulong step)
 {
 	int status = dxp_received_wait(nic, LOOKS);
@@ -54,8 +51,7 @@ int part_wait(global struct dxp_window *nic, ulong step)
 	return status;
 }
 
-/* PUTs `part` to the next xPU. Returns when the part from the previous xPU has arrived here, and
- * `part` has arrived at the next xPU. */
+/* PUTs `part` to the next xPU. Returns when it is there and the previous xPU's part is here. */
 int step_run(global struct dxp_window *nic, global const uint *numbers, const struct ring *ring,
 	     const struct route *r, uint part, ulong step)
 {
@@ -70,7 +66,7 @@ int step_run(global struct dxp_window *nic, global const uint *numbers, const st
 	return status == DXP_OK ? sent.status : status;
 }
 
-/* Work-item 0 sends and waits; all work-items compute. */
+/* Work-item 0 sends and waits; all compute. */
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 allreduce(global struct dxp_window *nic, global uint *numbers, global const uint *inbox,
 	  global struct report *report, struct ring ring, struct dxp_target next,

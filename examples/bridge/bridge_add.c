@@ -20,7 +20,6 @@ static void check(int status, const char *what)
 	exit(1);
 }
 
-/* Opens the first xPU that has a stream core. */
 static struct dxp_xpu *open_board(struct dxp_fabric *fabric, struct dxp_xpu_caps *caps)
 {
 	struct dxp_node_info nodes[64];
@@ -51,7 +50,6 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -85,7 +83,7 @@ int main(int argc, char **argv)
 						     .bytes = COUNT * sizeof(*numbers)};
 	double begin = seconds();
 	check(dxp_bridge_start(board, &transfer, &bridge), "start");
-	/* The board now reads and writes by itself, so the program could do other work. */
+	/* the board transfers by itself, so the program could do other work */
 	check(dxp_bridge_wait(bridge, 30000000000ull, NULL), "wait");
 	double elapsed = seconds() - begin;
 

@@ -52,7 +52,6 @@ static uint32_t add(struct dxp_dma *board, uint32_t *numbers, uint32_t *sums, bo
 	return wrong;
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -78,7 +77,7 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < COUNT; i++)
 		numbers[i] = i * 2654435761u;
 	check(dxp_dma_core_set(board, DXP_CORE_ADD, OPERAND), "set the core");
-	/* Pins the memory once. Otherwise each transfer in place would pin it again. */
+	/* Pinned once, not by each transfer in place. */
 	check(dxp_dma_pin(board, numbers, COUNT * sizeof(*numbers)), "pin");
 	check(dxp_dma_pin(board, sums, COUNT * sizeof(*sums)), "pin");
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds up vectors of all xPUs in an OpenCL program (cl_dxp_collective). A kernel on each xPU makes
- * a vector, an allreduce adds the vectors, and a kernel on each xPU checks the sum. The host
- * enqueues all commands at once. The vectors never pass through the host.
+/* Adds vectors of all xPUs in an OpenCL program (cl_dxp_collective): kernels make vectors, an
+ * allreduce adds them, kernels check the sum. The host enqueues all at once; vectors never pass
+ * through it.
  *
  *   dxp up --xpus 4 && dxp run -- build/bin/cl_allreduce; dxp down */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -115,7 +115,6 @@ static cl_uint wrong_read(cl_uint xpu)
 	return count;
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -126,8 +126,7 @@ static void compare(struct side *s, cl_uint first, const char *how)
 	printf("%s: %zu bytes arrived\n", how, BYTES);
 }
 
-/* Enqueues the transfer, and a barrier in the queue of the second xPU. The barrier waits for the
- * transfer; the host does not. */
+/* The barrier in the second xPU's queue waits for the transfer; the host does not. */
 static void by_the_host(struct side *from, struct side *to)
 {
 	clEnqueueTransferBufferDXP_fn transfer =
@@ -171,7 +170,7 @@ static void network_open(struct side *s)
 	check(clFinish(s->queue), "wait");
 }
 
-/* Lets one kernel PUT the whole buffer while it runs. No kernel runs on the other xPU. */
+/* One kernel PUTs the whole buffer while it runs; the other xPU runs none. */
 static void by_a_kernel(struct side *from, struct side *to)
 {
 	cl_int error, result = -1;
@@ -207,7 +206,6 @@ static void platform_find(void)
 	function("clEnqueueTransferBufferDXP");
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

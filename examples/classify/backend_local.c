@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Uses one OpenCL device of this machine instead of all xPUs: the same kernels without a network.
- * One in-order queue serves every stage, so commands complete in the order in which they were
- * posted, and wait lists need no work. An address is (number of the allocation, offset). A kernel's
- * buffer argument is a sub-buffer that exists until the launch completes. */
+/* Runs the same kernels on one local OpenCL device, without a network. One in-order queue serves
+ * all stages, so wait lists need no work. An address is (allocation number, offset). A buffer
+ * argument is a sub-buffer that lives until the launch completes. */
 #include "backend.h"
 
 #include <stdio.h>
@@ -11,7 +10,7 @@
 
 #include "opencl.h"
 
-/* bits of the offset; the bits above hold the number of the allocation, from 1 */
+/* offset bits; above them the allocation's number, from 1 */
 #define ADDRESS_BITS 40
 #define BUFFERS_MAX  (4 * STAGES_MAX)
 #define KERNELS_MAX  32
@@ -34,7 +33,7 @@ struct local {
 	cl_mem buffers[BUFFERS_MAX];
 	uint64_t buffer_bytes[BUFFERS_MAX];
 	uint32_t buffer_count;
-	cl_event commands[COMMANDS_MAX]; /* indexed by event number modulo COMMANDS_MAX */
+	cl_event commands[COMMANDS_MAX]; /* by event number modulo COMMANDS_MAX */
 	uint64_t next_event;
 };
 
@@ -48,8 +47,7 @@ static int failed(struct fault *fault, const char *what, cl_int error)
 	return fault_set(fault, status, "local OpenCL device: %s failed (%d)", what, error);
 }
 
-/* Returns the buffer that contains a range, and writes the offset of the range in it. Returns NULL
- * if no buffer contains the whole range. */
+/* Returns the buffer that holds the whole range, with the range's offset in it, or NULL. */
 static cl_mem find_buffer(const struct local *l, uint64_t address, uint64_t bytes, size_t *offset)
 {
 	uint64_t number = address >> ADDRESS_BITS;
@@ -115,7 +113,7 @@ static int local_read(struct backend *b, uint32_t stage, void *to, uint64_t addr
 	return error ? failed(fault, "clEnqueueReadBuffer", error) : DXP_OK;
 }
 
-/* Builds the program only in the first call, because all stages share it. */
+/* Only the first call builds: all stages share the program. */
 static int local_build(struct backend *b, uint32_t stage, const char *source, struct fault *fault)
 {
 	struct local *l = (struct local *)b;
@@ -150,7 +148,7 @@ static cl_kernel find_kernel(struct local *l, const char *name, cl_int *error)
 	return handle;
 }
 
-/* Returns a free entry for one more command, or NULL if too many commands are outstanding. */
+/* Returns an entry, or NULL if too many commands are outstanding. */
 static cl_event *reserve_event(struct local *l)
 {
 	cl_event *entry = &l->commands[l->next_event % COMMANDS_MAX];
@@ -172,7 +170,7 @@ static cl_int set_buffer(struct local *l, cl_kernel kernel, uint32_t index, uint
 	if (!part)
 		return error;
 	error = l->cl.clSetKernelArg(kernel, index, sizeof(part), &part);
-	/* OpenCL frees the sub-buffer when the launch is complete */
+	/* freed by OpenCL when the launch completes */
 	l->cl.clReleaseMemObject(part);
 	return error;
 }
@@ -295,7 +293,6 @@ static const struct backend_ops local_ops = {
 	.close = local_close,
 };
 
-/* Selects the first CPU of any platform, otherwise the first device. */
 static int find_device(struct local *l, struct fault *fault)
 {
 	static const cl_device_type types[] = {CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_ALL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the backend for xPUs of a fabric, through the host library. Its messages come from
- * dxp_fabric_error(), which names the node and the next step. */
+/* Backend for xPUs of a fabric, through the host library. Its messages are those of
+ * dxp_fabric_error(), which name the node and the next step. */
 #include "backend.h"
 
 #include <stdio.h>
@@ -18,8 +18,8 @@ struct mmd_stage {
 	uint16_t node;
 };
 
-/* Host memory for one transfer between stages. The transfers of a photo complete before another
- * photo uses the same addresses, so the memory can be used again. */
+/* Host memory for one transfer between stages. It can be reused: a photo's transfers complete
+ * before another photo uses the same addresses. */
 struct passage {
 	struct passage *next;
 	uint32_t from;
@@ -35,7 +35,7 @@ struct mmd {
 	struct mmd_stage stages[STAGES_MAX];
 };
 
-/* Writes the library's message, or the text of the status if there is no message. */
+/* Writes the library's message, or else the status text. */
 static int failed(const struct mmd *m, int status, const char *what, struct fault *fault)
 {
 	const char *why = dxp_fabric_error(m->fabric);
@@ -101,8 +101,7 @@ static int mmd_launch(struct backend *b, uint32_t stage, const struct backend_la
 	return status == DXP_EAGAIN ? status : done(m, status, stage, fault);
 }
 
-/* Returns the host memory for a transfer, which is allocated at its first use. Returns NULL if
- * there is no memory. */
+/* Allocates at first use; returns NULL if out of memory. */
 static uint8_t *passage_of(struct mmd *m, const struct backend_transfer *t)
 {
 	struct passage *p = m->passages;
@@ -123,8 +122,7 @@ static uint8_t *passage_of(struct mmd *m, const struct backend_transfer *t)
 	return p->memory;
 }
 
-/* Reads the bytes to host memory, then writes them to the other xPU, as systems without a NIC at
- * the xPU do. */
+/* Reads into host memory, then writes to the other xPU, as systems without a NIC at the xPU do. */
 static int send_through_host(struct mmd *m, const struct backend_transfer *t, dxp_event *event)
 {
 	uint8_t *memory = passage_of(m, t);

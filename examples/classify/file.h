@@ -8,11 +8,11 @@
 
 #include "fault.h"
 
-/* Reads the regular file at `path` of at most `most` bytes. On success the caller frees *bytes; a
- * zero byte follows the data. Errors: DXP_ENOENT, DXP_ERANGE too long, DXP_EIO, DXP_ENOMEM. */
+/* Reads a regular file of at most `most` bytes. The caller frees *bytes; a zero byte follows the
+ * data. Errors: DXP_ENOENT, DXP_ERANGE too long, DXP_EIO, DXP_ENOMEM. */
 int file_read(const char *path, size_t most, uint8_t **bytes, size_t *count, struct fault *fault);
 
-/* Writes a file, replacing its old content. Error: DXP_EIO. */
+/* Replaces the file. Error: DXP_EIO. */
 int file_write(const char *path, const void *bytes, size_t count, struct fault *fault);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the bytes of a model file; no other code addresses them. A table starts with the signed
- * distance back to its vtable; the vtable holds its own size, the table's size and one 16-bit
- * offset for each field. */
+/* Reads a model file's bytes; no other code addresses them. A table starts with the signed distance
+ * back to its vtable: sizes of vtable and table, then a 16-bit offset per field. */
 #include "flatbuffer.h"
 
 #include <string.h>
@@ -9,7 +8,7 @@
 #define VTABLE_HEADER_BYTES 4
 #define OFFSET_BYTES        4
 
-/* Copies `count` bytes from offset `at`. If the file does not contain all of them, copies zeros. */
+/* Copies zeros if the range is not all in the file. */
 static void copy_at(struct flat *f, size_t at, void *to, size_t count)
 {
 	if (f->broken || at > f->bytes || count > f->bytes - at) {
@@ -60,7 +59,7 @@ struct flat_table flat_root(struct flat *f)
 	return table_at(f, follow(f, 0));
 }
 
-/* Returns the offset of a field of `bytes`, or 0 if the field is absent. */
+/* Returns a field's offset; 0: absent. */
 static size_t field_at(struct flat *f, const struct flat_table *t, unsigned field, size_t bytes)
 {
 	size_t entry = VTABLE_HEADER_BYTES + 2 * (size_t)field;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares a bounds-checked reader of flatbuffers, without casts.
+/* Bounds-checked reader of flatbuffers, without casts.
  *
- * The first read outside the file sets `broken`. After that, all reads return zero or the default.
- * A caller reads a whole object, then checks `broken` once before it uses the object. Fields are
- * addressed by their number in the schema. Files are little-endian, at any alignment. */
+ * The first read outside the file sets `broken`; from then on reads return zero or the default.
+ * Check `broken` once after reading an object, before using it. Fields are numbers in the schema;
+ * files are little-endian, at any alignment. */
 #ifndef CLASSIFY_FLATBUFFER_H
 #define CLASSIFY_FLATBUFFER_H
 
@@ -14,10 +14,10 @@
 struct flat {
 	const uint8_t *data;
 	size_t bytes;
-	bool broken; /* never reset once it is set */
+	bool broken; /* never reset */
 };
 
-/* A table. If `at` is 0, there is no table, because byte 0 of a file holds the root offset. */
+/* `at` 0: no table; byte 0 holds the root offset. */
 struct flat_table {
 	size_t at;
 	size_t vtable;
@@ -25,7 +25,6 @@ struct flat_table {
 	uint16_t table_bytes;
 };
 
-/* A vector whose elements all lie inside the file. */
 struct flat_vector {
 	size_t at; /* offset of element 0 */
 	uint32_t count;
@@ -33,25 +32,24 @@ struct flat_vector {
 
 struct flat_table flat_root(struct flat *f);
 
-/* Read a field of a table. Return `absent` if the field is absent. */
+/* Return `absent` for an absent field. */
 uint8_t flat_u8(struct flat *f, const struct flat_table *t, unsigned field, uint8_t absent);
 int32_t flat_i32(struct flat *f, const struct flat_table *t, unsigned field, int32_t absent);
 uint32_t flat_u32(struct flat *f, const struct flat_table *t, unsigned field, uint32_t absent);
 float flat_f32(struct flat *f, const struct flat_table *t, unsigned field, float absent);
 struct flat_table flat_child(struct flat *f, const struct flat_table *t, unsigned field);
 
-/* Returns a vector with elements of `element_bytes`. Its count is 0 if the field is absent. */
+/* Count is 0 if the field is absent. */
 struct flat_vector flat_elements(struct flat *f, const struct flat_table *t, unsigned field,
 				 size_t element_bytes);
 
-/* Read element `index`, which must be below count. */
+/* `index` must be below count. */
 int32_t flat_element_i32(struct flat *f, const struct flat_vector *v, uint32_t index);
 int64_t flat_element_i64(struct flat *f, const struct flat_vector *v, uint32_t index);
 float flat_element_f32(struct flat *f, const struct flat_vector *v, uint32_t index);
 struct flat_table flat_element_table(struct flat *f, const struct flat_vector *v, uint32_t index);
 
-/* Copies a string field, truncated to size - 1 bytes, with '?' for unprintable bytes. Copies "" if
- * the field is absent. */
+/* Copies a string, truncated to size - 1 bytes, '?' for unprintable bytes, "" if absent. */
 void flat_string(struct flat *f, const struct flat_table *t, unsigned field, char *out,
 		 size_t size);
 

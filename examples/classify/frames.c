@@ -9,9 +9,9 @@
 #include <dxp/status.h>
 
 #define NAME       "standard input"
-#define NUMBER_MAX 99999999 /* larger than every bound of an image */
+#define NUMBER_MAX 99999999 /* larger than every image bound */
 
-/* Skips spaces and comments, then reads a decimal number and one byte after it. */
+/* Skips spaces and comments; reads a number and one byte after it. */
 static bool number_read(FILE *in, uint64_t *number)
 {
 	int c = getc(in);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads a video or a camera as a stream of frames. The stream is a sequence of binary PPM images
- * (P6), as `ffmpeg -i VIDEO -c:v ppm -f image2pipe -` writes them. */
+/* Reads a video or camera as binary PPM images (P6), from `ffmpeg -i VIDEO -c:v ppm -f image2pipe
+ * -`. */
 #ifndef CLASSIFY_FRAMES_H
 #define CLASSIFY_FRAMES_H
 
@@ -9,9 +9,9 @@
 #include "fault.h"
 #include "image.h"
 
-/* Reads the next frame; the caller releases *out. Errors: DXP_ENOENT: the stream is at its end;
- * DXP_EIO; DXP_EMALFORMED: not PPM, or truncated; DXP_EUNSUPPORTED: not 8 bits a colour; DXP_ERANGE
- * and DXP_ENOMEM as image_alloc(). After an error, the position in the stream is undefined. */
+/* The caller releases *out. Errors: DXP_ENOENT: end of stream; DXP_EIO; DXP_EMALFORMED: not PPM, or
+ * truncated; DXP_EUNSUPPORTED: not 8 bits a colour; DXP_ERANGE and DXP_ENOMEM as image_alloc(). An
+ * error leaves the stream's position undefined. */
 int frames_next(FILE *in, struct image *out, struct fault *fault);
 
 #endif

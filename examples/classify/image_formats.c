@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decodes JPEG by libjpeg, PNG by libpng, and PPM by its own code. The libraries validate their
- * input; this file limits the size of the result. */
+/* Decodes JPEG by libjpeg, PNG by libpng, PPM itself. The libraries validate input; this file
+ * limits the result's size. */
 #include "image.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include <dxp/status.h>
 
 struct jpeg_failure {
-	struct jpeg_error_mgr manager; /* the first member, because libjpeg returns its address */
+	struct jpeg_error_mgr manager; /* first, because libjpeg returns its address */
 	jmp_buf back;
 	char text[JMSG_LENGTH_MAX];
 };
@@ -28,16 +28,15 @@ static void jpeg_fail(j_common_ptr info)
 	longjmp(f->back, 1);
 }
 
-/* Treats a warning as a failure. A warning means damaged data, which libjpeg would replace by
- * grey. */
+/* Makes warnings fail: they mean damaged data, which libjpeg would replace by grey. */
 static void jpeg_message(j_common_ptr info, int level)
 {
 	if (level < 0)
 		jpeg_fail(info);
 }
 
-/* Makes all libjpeg calls that may longjmp. Sets *out right after the allocation, so that the
- * caller can release the image after a longjmp. */
+/* Makes all calls that may longjmp. Sets *out right after the allocation, so the caller can release
+ * the image after a longjmp. */
 static int jpeg_rows(struct jpeg_decompress_struct *info, const char *name, struct image *out,
 		     struct fault *fault)
 {
@@ -64,7 +63,7 @@ int image_decode_jpeg(const char *name, const uint8_t *bytes, size_t count, stru
 {
 	struct jpeg_decompress_struct info;
 	struct jpeg_failure failure;
-	/* on the heap, because it must survive the longjmp */
+	/* on the heap, to survive the longjmp */
 	struct image *image = calloc(1, sizeof(*image));
 	volatile int status;
 
@@ -111,8 +110,7 @@ int image_decode_png(const char *name, const uint8_t *bytes, size_t count, struc
 	return status;
 }
 
-/* Skips spaces and comments, then reads the next decimal number of a PPM header. Returns false if
- * there is none. */
+/* Skips spaces and comments; reads the next PPM header number. Returns false without one. */
 static bool ppm_number(const uint8_t *bytes, size_t count, size_t *at, uint64_t *number)
 {
 	while (*at < count && (bytes[*at] == '#' || strchr(" \t\r\n", bytes[*at]))) {
@@ -142,7 +140,7 @@ int image_decode_ppm(const char *name, const uint8_t *bytes, size_t count, struc
 	if (most != 255)
 		return fault_set(fault, DXP_EUNSUPPORTED, "%s: PPM with other than 8 bits a colour",
 				 name);
-	at++; /* skips the one space after the header */
+	at++; /* the one space after the header */
 	struct image image;
 	int status = image_alloc(name, width, height, &image, fault);
 	if (status != DXP_OK)

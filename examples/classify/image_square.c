@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Crops the centre and resizes it in two ways. Both place samples at the centres of pixels: output
- * pixel i is at (i + 0.5) * side / n - 0.5 of the input. */
+/* Crops the centre and resizes it in two ways. Samples lie at pixel centres: output i is at (i +
+ * 0.5) * side / n - 0.5 of the input. */
 #include "image.h"
 
 #include <math.h>
@@ -9,7 +9,6 @@
 
 #include <dxp/status.h>
 
-/* The square inside an image. */
 struct square {
 	const uint8_t *rgb; /* first pixel of the square */
 	size_t row_bytes;
@@ -25,7 +24,7 @@ static struct square centre(const struct image *image)
 	return (struct square){image->rgb + top * row + (size_t)left * 3, row, side};
 }
 
-/* Two neighbours on one axis. `share` is the weight of the second. */
+/* Two neighbours on one axis; `share` weighs the second. */
 struct taps {
 	uint32_t a, b;
 	double share;
@@ -62,16 +61,15 @@ static void bilinear(const struct square *s, uint32_t n, uint8_t *to)
 	}
 }
 
-#define PIL_BITS 22 /* bits of fraction in Pillow's 8-bit coefficients */
+#define PIL_BITS 22 /* fraction bits of Pillow's 8-bit coefficients */
 
-/* Weights of one output pixel on one axis, for `count` input pixels that start at `first`. */
+/* Weights of one output pixel on one axis, for `count` input pixels from `first`. */
 struct filter {
 	uint32_t first, count;
 	int32_t *weights;
 };
 
-/* Computes the weights of output pixel `i`. They form a triangle of half-width max(scale, 1) around
- * its centre, and their sum is one. */
+/* The weights form a triangle of half-width max(scale, 1) around the centre, with sum one. */
 static void filter_fill(uint32_t i, uint32_t side, uint32_t n, struct filter *f)
 {
 	double scale = (double)side / n, reach = scale > 1 ? scale : 1,
@@ -102,8 +100,7 @@ static uint8_t filter_apply(const struct filter *f, const uint8_t *from, size_t 
 	return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
 }
 
-/* Filters the rows into a strip of n x side pixels, rounded to bytes as in Pillow. Then filters the
- * columns of the strip. */
+/* Filters rows into a strip of n x side pixels, rounded to bytes as in Pillow, then its columns. */
 static int pil_bilinear(const struct square *s, uint32_t n, uint8_t *to)
 {
 	uint32_t most = (uint32_t)ceil(fmax((double)s->side / n, 1)) * 2 + 1;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the operators in OpenCL C 1.2. Images are float, [height][width][channels]. int4
- * shapes are (height, width, channels, unused). Results are clamped to `range`.
+/* Operators in OpenCL C 1.2. Images are float [height][width][channels], int4 shapes (height,
+ * width, channels, unused). Results are clamped to `range`.
  *
- * The code suits a device that runs work-items one after the other on a core with wide vectors
- * (PoCL's CPU devices). A work-item is one tile of work, large enough to keep its sums in
- * registers; a work-group holds one work-item. A convolution tile is 8 pixels by 32 output
- * channels: for each input channel, two vectors of weights and eight scalars feed sixteen
- * multiply-adds. That fits 32 vector registers (AVX-512); with fewer it runs as four smaller tiles.
- * Padding costs nothing in the loop: pixels outside the image are read from `zeros`.
+ * Suits devices that run work-items in sequence on a core with wide vectors (PoCL's CPUs). A
+ * work-item, one per work-group, is a tile whose sums fit registers. A convolution tile is 8 pixels
+ * by 32 output channels: per input channel, two weight vectors and eight scalars feed sixteen
+ * multiply-adds, which fits 32 vector registers (AVX-512); with fewer it runs as four smaller
+ * tiles. Pixels outside the image are read from `zeros`, so padding costs nothing.
  *
  * Weights are packed as [block of 16 output channels][window y][window x][input channel][16],
  * zero-filled. */
@@ -19,7 +18,6 @@
 #define EACH4(M, first) M(first, 0) M(first, 1) M(first, 2) M(first, 3)
 #define EACH8(M)        EACH4(M, 0) M(0, 4) M(0, 5) M(0, 6) M(0, 7)
 
-/* Stores the first `count` lanes of a vector. */
 static void store_lanes(float16 v, int count, __global float *out)
 {
 	if (count >= LANES) {
@@ -38,12 +36,11 @@ struct tile {
 	int4 in_shape, out_shape;
 	int4 window; /* y, x, stride y, stride x */
 	int4 offset; /* pad top, pad left, dilation y, dilation x */
-	int first;   /* number of the tile's first output pixel, in row order */
-	int pixels;  /* number of pixels in the whole output */
+	int first;   /* first output pixel, in row order */
+	int pixels;  /* in the whole output */
 };
 
-/* Returns the top left corner of the window of an output pixel. If `pixel` is behind the last
- * pixel, returns the corner for the last pixel. */
+/* Returns the window's top left corner, of the last pixel if `pixel` is behind it. */
 static int2 corner(const struct tile *t, int pixel)
 {
 	const int p = min(pixel, t->pixels - 1);
@@ -52,8 +49,7 @@ static int2 corner(const struct tile *t, int pixel)
 	return (int2)(oy * t->window.z - t->offset.x, ox * t->window.w - t->offset.y);
 }
 
-/* Returns the input pixel under one point of the window, or zeros if the point is outside the
- * image. */
+/* Returns the input pixel under a window point; zeros outside the image. */
 static __global const float *tap(const struct tile *t, int2 at, int ky, int kx)
 {
 	const int y = at.x + ky * t->offset.z, x = at.y + kx * t->offset.w;
@@ -80,7 +76,6 @@ static __global const float *tap(const struct tile *t, int2 at, int ky, int kx)
 	}
 #define STORE2(f, p) STORE(a##p, p, lanes, out) STORE(b##p, p, lanes - LANES, out + LANES)
 
-/* Computes a tile of 8 pixels by 32 channels. */
 static void tile_32(const struct tile *t, __global const float *weights, int block_floats,
 		    __global const float *bias, __global float *out, int lanes, float2 range)
 {
@@ -108,7 +103,6 @@ static void tile_32(const struct tile *t, __global const float *weights, int blo
 #define MULTIPLY1(f, p) a##p += (float16)(in##p[c]) * wa;
 #define STORE1(f, p)    STORE(a##p, f + p, lanes, out)
 
-/* Computes a tile of 8 pixels by 16 channels. */
 static void tile_16(const struct tile *t, __global const float *weights, __global const float *bias,
 		    __global float *out, int lanes, float2 range)
 {
@@ -149,7 +143,7 @@ static void tile_16(const struct tile *t, __global const float *weights, __globa
 #endif
 }
 
-/* Each work-item computes a tile of 8 pixels for a pair of channel blocks. */
+/* A work-item computes 8 pixels for a pair of channel blocks. */
 __kernel ONE_ITEM void conv(__global const float *in, __global const float *weights,
 			    __global const float *bias, __global const float *zeros,
 			    __global float *out, int4 in_shape, int4 out_shape, int4 window,
@@ -182,8 +176,8 @@ __kernel ONE_ITEM void conv(__global const float *in, __global const float *weig
 			range);
 }
 
-/* Each work-item computes an output pixel. The order of weights is [window y][window x][output
- * channel]. Output channel c reads input channel c / multiplier. */
+/* A work-item computes an output pixel. Weights are [window y][window x][output channel]; output
+ * channel c reads input channel c / multiplier. */
 __kernel ONE_ITEM void depthwise(__global const float *in, __global const float *weights,
 				 __global const float *bias, __global const float *zeros,
 				 __global float *out, int4 in_shape, int4 out_shape, int4 window,
@@ -215,7 +209,6 @@ __kernel ONE_ITEM void depthwise(__global const float *in, __global const float 
 	}
 }
 
-/* The part of a pool's window that lies inside the image. */
 struct span {
 	int top, bottom, left, right;
 };
@@ -268,12 +261,12 @@ static struct span inside(int pixel, int4 in_shape, int4 out_shape, int4 window,
 #define ITSELF(v)    (v)
 #define LARGER(a, b) fmax(a, b)
 
-/* Each work-item computes an output pixel. The mean counts only pixels inside the image. */
+/* A work-item computes an output pixel. The mean counts only pixels inside the image. */
 POOL(max_pool, -MAXFLOAT, (float16)(-MAXFLOAT), LARGER, ITSELF)
 POOL(average_pool, 0.0f, (float16)(0.0f), SUM, MEAN)
 
-/* Each work-item copies a row of one input of a concatenation. Rows of `count` floats go into rows
- * of `stride` floats, from offset `at`. */
+/* A work-item copies a row of one input of a concatenation: `count` floats to offset `at` of a row
+ * of `stride`. */
 __kernel ONE_ITEM void place(__global const float *in, __global float *out, int count, int stride,
 			     int at, float2 range)
 {
@@ -288,8 +281,7 @@ __kernel ONE_ITEM void place(__global const float *in, __global float *out, int 
 		out[i] = clamp(in[i], range.x, range.y);
 }
 
-/* Each work-item computes a row of the output. `shape` and `out_shape` are (planes, height, width,
- * channels). */
+/* A work-item computes an output row. Shapes are (planes, height, width, channels). */
 __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 shape,
 			   int4 out_shape, int4 before)
 {
@@ -309,11 +301,10 @@ __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 s
 	}
 }
 
-/* Elements that each work-item of the kernels below computes. */
+/* Elements per work-item of the kernels below. */
 #define CHUNK 1024
 
-/* Adds or multiplies element by element. If an operand has fewer elements than the output, its
- * elements are used again from the first one. */
+/* Repeats an operand with fewer elements than the output. */
 #define BINARY(name, operation)                                                                    \
 	__kernel ONE_ITEM void name(__global const float *a, __global const float *b,              \
 				    __global float *out, int count, int a_count, int b_count,      \
@@ -328,7 +319,7 @@ __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 s
 BINARY(add, +)
 BINARY(multiply, *)
 
-/* Copies values and clamps them to `range`: RESHAPE, SQUEEZE, RELU, RELU6, QUANTIZE, DEQUANTIZE. */
+/* Copies and clamps: RESHAPE, SQUEEZE, RELU, RELU6, QUANTIZE, DEQUANTIZE. */
 __kernel ONE_ITEM void copy(__global const float *in, __global float *out, int count, float2 range)
 {
 	const int first = (int)get_global_id(0) * CHUNK, last = min(first + CHUNK, count);
@@ -346,7 +337,6 @@ __kernel ONE_ITEM void logistic(__global const float *in, __global float *out, i
 		out[i] = clamp(1.0f / (1.0f + exp(-in[i])), range.x, range.y);
 }
 
-/* Converts a photo's bytes to float values: byte * line.x + line.y. */
 __kernel ONE_ITEM void photo(__global const uchar *in, __global float *out, int count, float2 line)
 {
 	const int first = (int)get_global_id(0) * CHUNK, last = min(first + CHUNK, count);
@@ -355,7 +345,6 @@ __kernel ONE_ITEM void photo(__global const uchar *in, __global float *out, int 
 		out[i] = (float)in[i] * line.x + line.y;
 }
 
-/* Each work-item computes a row of `count` scores. */
 __kernel ONE_ITEM void softmax(__global const float *in, __global float *out, int count, float beta,
 			       float2 range)
 {

@@ -12,8 +12,8 @@
 
 #define FILE_BYTES_MAX ((size_t)LABELS_MAX * LABEL_BYTES_MAX)
 
-/* Replaces the end of each line in `text` by a zero byte and stores the address of the line in
- * `names`. The last line may lack its newline. */
+/* Ends each line by a zero byte and stores its address in `names`. The last line may lack its
+ * newline. */
 static int32_t split(char *text, const char **names, int32_t space)
 {
 	int32_t count = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Classifies photos with a network that is split over xPUs. Reads the model, cuts it, opens the
- * xPUs and uploads the constants; then submits photos and collects answers. Prints each error
- * once. */
+/* Classifies photos with a network split over xPUs: reads and cuts the model, opens the xPUs,
+ * uploads constants, submits photos, collects answers. Prints each error once. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -30,9 +29,9 @@ struct job {
 	struct backend *backend;
 	struct run *run;
 	struct report report;
-	uint8_t *square; /* the photo, scaled to the network's input */
+	uint8_t *square; /* the photo at the network's input size */
 	FILE *output;
-	uint32_t bad_photos; /* photos that were skipped, because they could not be read */
+	uint32_t bad_photos; /* skipped as unreadable */
 	struct fault fault;
 };
 
@@ -44,7 +43,6 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Returns the CPU time of this process so far. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -79,8 +77,7 @@ static int read_labels(struct job *j)
 	return DXP_OK;
 }
 
-/* Cuts the model for `xpus` xPUs. If --split lists layers, the list decides the number of
- * stages. */
+/* Cuts the model for `xpus` xPUs; the layers of --split decide the number of stages. */
 static int make_plan(struct job *j, uint32_t xpus)
 {
 	const char *split = j->options.split;
@@ -160,8 +157,6 @@ static int set_up(struct job *j)
 	return DXP_OK;
 }
 
-/* Collects the answer of the photo that was submitted first. Its tag is its index in the list of
- * photos. */
 static int collect(struct job *j)
 {
 	struct run_result result;
@@ -192,7 +187,6 @@ static int submit(struct job *j, uint32_t photo)
 	return DXP_OK;
 }
 
-/* Scales an image to the square that is the network's input, and releases the image. */
 static int square_make(struct job *j, struct image *image)
 {
 	uint32_t side = (uint32_t)j->model.tensors[j->model.input].shape[1];
@@ -202,7 +196,6 @@ static int square_make(struct job *j, struct image *image)
 	return status == DXP_OK ? status : fault_set(&j->fault, status, "out of memory");
 }
 
-/* Submits the frames that arrive on standard input. */
 static int stream_submit(struct job *j)
 {
 	struct image image;
@@ -219,7 +212,6 @@ static int stream_submit(struct job *j)
 	return status == DXP_ENOENT ? DXP_OK : status;
 }
 
-/* Decodes a photo and scales it. If this fails, logs the error and returns false. */
 static bool prepare(struct job *j, uint32_t photo)
 {
 	struct image image;
@@ -234,7 +226,6 @@ static bool prepare(struct job *j, uint32_t photo)
 	return false;
 }
 
-/* Returns the payload that this program's NIC has exchanged with all xPUs. */
 static uint64_t nic_bytes(const struct job *j)
 {
 	uint64_t sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Assigns offsets in the arena. Takes tensors in falling order of size, and gives each the lowest
- * offset that is free during the tensor's lifetime. For the networks used here, the result is
- * within a few percent of the largest amount that is alive at one time. */
+/* Assigns arena offsets: tensors in falling size each take the lowest offset free during their
+ * lifetime. For the networks here, the result is within a few percent of the largest amount alive
+ * at once. */
 #include "memory.h"
 
 #include <stdlib.h>
@@ -10,8 +10,7 @@
 
 #define ALIGNMENT_BYTES 256
 
-/* Lifetime of a tensor in the arena: from the operator that writes it to the last operator that
- * reads it. */
+/* From the operator that writes a tensor to the last that reads it. */
 struct lifetime {
 	int32_t tensor;
 	int32_t from, to;
@@ -34,7 +33,7 @@ static int by_size(const void *a, const void *b)
 
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
-	return x->tensor - y->tensor; /* makes the order the same on every machine */
+	return x->tensor - y->tensor; /* the same order on every machine */
 }
 
 static bool overlap(const struct lifetime *a, const struct lifetime *b)
@@ -42,8 +41,8 @@ static bool overlap(const struct lifetime *a, const struct lifetime *b)
 	return a->from <= b->to && b->from <= a->to;
 }
 
-/* Finds the lowest offset for lifetimes[n], given the offsets of the entries before it. Starts at
- * 0, and moves behind each tensor that conflicts, until no conflict is left. */
+/* Finds the lowest offset for lifetimes[n] beside the entries before it: moves behind each
+ * conflicting tensor until none is left. */
 static uint64_t lowest(const struct lifetime *lifetimes, size_t n)
 {
 	uint64_t at = 0;
@@ -62,7 +61,6 @@ static uint64_t lowest(const struct lifetime *lifetimes, size_t n)
 	return at;
 }
 
-/* Assigns an offset to every tensor; returns the size of the arena. */
 static uint64_t pack_lifetimes(struct lifetime *lifetimes, size_t count)
 {
 	uint64_t bytes = 0;
@@ -82,14 +80,14 @@ static void slot_add(const struct model *m, struct layout *l, const struct cut *
 	for (int32_t i = 0; i < cut->count; i++) {
 		struct tensor_memory *p = &l->tensors[cut->tensors[i]];
 		if (p->kind == MEMORY_CONSTANT)
-			continue; /* the tensor crosses both cuts, and already has an offset */
+			continue; /* crosses both cuts; already has an offset */
 		*p = (struct tensor_memory){MEMORY_CONSTANT, l->slot_bytes};
 		l->slot_bytes += align(tensor_float_bytes(&m->tensors[cut->tensors[i]]));
 	}
 }
 
-/* Lists the tensors that the stage keeps in its arena. The lifetime of the network's input starts
- * before the first operator. */
+/* Lists the tensors in the stage's arena. The network input's lifetime starts before the first
+ * operator. */
 static size_t find_lifetimes(const struct model *m, const struct stage *s, bool first,
 			     const struct layout *l, struct lifetime *lifetimes)
 {

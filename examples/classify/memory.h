@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computes the layout of a stage's memory on its xPU. The memory is one region:
+/* A stage's memory on its xPU is one region:
  *
  *   constants | arena | photo buffer 0 | photo buffer 1 | ...
  *
- * The arena holds the tensors inside the stage; tensors with disjoint lifetimes may share bytes. A
- * photo buffer (number `buffer_index`) holds the input and output of the stage for one photo. The
- * input is the photo or the tensors of the previous cut; the output is the tensors of the next cut
- * or the answer. Each photo in progress has a photo buffer. So a stage can compute one photo while
- * the next photo arrives and the previous one leaves. Every offset is 256-byte aligned. */
+ * The arena holds the tensors inside the stage, which share bytes if their lifetimes are disjoint.
+ * A photo buffer (`buffer_index`) holds input (photo or previous cut) and output (next cut or
+ * answer) of one photo in progress. So a stage computes one photo while the next arrives and the
+ * previous leaves. Every offset is 256-byte aligned. */
 #ifndef CLASSIFY_MEMORY_H
 #define CLASSIFY_MEMORY_H
 
@@ -18,13 +17,13 @@ enum memory_kind { MEMORY_NONE, MEMORY_ARENA, MEMORY_CONSTANT };
 
 struct tensor_memory {
 	enum memory_kind kind;
-	uint64_t at; /* offset in the arena, or in each photo buffer */
+	uint64_t at; /* offset in the arena or each photo buffer */
 };
 
 struct layout {
 	struct tensor_memory *tensors; /* indexed by tensor */
-	uint64_t photo_at; /* offset of the photo in each photo buffer; first stage only */
-	uint64_t arena_at; /* offset of the arena in the region, behind the constants */
+	uint64_t photo_at;             /* in each photo buffer; first stage only */
+	uint64_t arena_at;             /* in the region, behind the constants */
 	uint64_t slots_at;
 	uint64_t slot_bytes;
 	uint64_t bytes; /* size of the region */
@@ -33,16 +32,15 @@ struct layout {
 struct layout_options {
 	uint64_t constant_bytes;
 	uint32_t slots;
-	bool floats; /* the network's input is floats, not the bytes of a photo */
+	bool floats; /* the network's input is floats, not bytes */
 };
 
-/* Lays out stage `stage` of the plan. The caller releases *out. Error: DXP_ENOMEM. */
+/* The caller releases *out. Error: DXP_ENOMEM. */
 int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 		 const struct layout_options *options, struct layout *out);
 void layout_release(struct layout *l);
 
-/* Returns the offset in the region of a tensor of this stage. If the tensor is in photo buffers, it
- * is the offset in buffer `buffer_index`. */
+/* Returns a tensor's offset in the region; one in photo buffers, in buffer `buffer_index`. */
 uint64_t layout_tensor(const struct layout *l, int32_t tensor, uint32_t buffer_index);
 uint64_t layout_photo(const struct layout *l, uint32_t buffer_index);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers queries about a model that was read. model_check.c proves that the model is
- * consistent. */
+/* Queries about a model that was read; model_check.c proves it consistent. */
 #include "model.h"
 
 #include <math.h>
@@ -34,7 +33,7 @@ const char *model_layer_name(const struct model *m, int32_t op)
 	return m->tensors[m->ops[op].output].name;
 }
 
-/* Returns the index of the scale of an element: the element's position along the quantized axis. */
+/* Returns the index of an element's scale: its position along the quantized axis. */
 static int32_t quant_index(const struct tensor *t, int64_t index)
 {
 	if (t->quant_count <= 1)
@@ -91,8 +90,7 @@ int64_t model_macs(const struct model *m)
 	return sum;
 }
 
-/* Returns whether the answer already consists of probabilities. Skips operators that only
- * reshape. */
+/* Skips operators that only reshape. */
 static bool ends_in_probabilities(const struct model *m)
 {
 	int32_t tensor = m->output;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds a neural network in memory: tensors, operators in execution order, one photo as input, one
- * answer as output. It contains no file format and no device. A model that passed model_check() is
- * consistent: indices are in range, each operator's inputs exist before it runs, and every output
- * has the shape that its operator computes. Later code indexes without checks.
+/* A neural network: tensors, operators in execution order, one photo in, one answer out; no file
+ * format, no device. model_check() proves consistency: indices are in range, inputs exist before
+ * their operator, outputs have the computed shape. Later code indexes without checks.
  *
- * All activations are float32. 8-bit integers stand for real numbers, real = scale * (stored -
- * zero); weights and biases are converted once. An activation that is declared as 8-bit stays
- * float. It is clamped to the 8-bit range, because such models express RELU and RELU6 by this
- * range. It is not rounded to 256 steps. So answers are closer to the float network than the
- * answers of 8-bit kernels, and differ from these by up to a few hundredths of probability. */
+ * Activations are float32. 8-bit integers mean real = scale * (stored - zero); weights and biases
+ * are converted once. An 8-bit activation stays float, clamped to the 8-bit range, by which such
+ * models express RELU and RELU6, but not rounded to 256 steps. So answers are nearer to the float
+ * network, and differ from 8-bit kernels by up to a few hundredths of probability. */
 #ifndef CLASSIFY_MODEL_H
 #define CLASSIFY_MODEL_H
 
@@ -27,19 +25,19 @@ struct tensor {
 	int32_t dims;
 	int32_t shape[MODEL_DIMS_MAX]; /* each >= 1 */
 	int64_t elements;
-	/* Derived: the last operator that reads the tensor; op_count for the answer; -1: none. */
+	/* Derived: last reader; op_count for the answer; -1: none. */
 	int32_t last_use;
 	const uint8_t *data; /* constants: elements * size bytes, any alignment; else NULL */
 
-	/* For 8- and 32-bit integers: real = scale * (stored - zero). There is one pair for the
-	 * tensor, or one for each index of quant_axis. */
+	/* 8- and 32-bit integers: real = scale * (stored - zero), one pair for the tensor or per
+	 * index of quant_axis. */
 	int32_t quant_count; /* 0: none */
 	int32_t quant_axis;
 	float *scale;
 	int32_t *zero;
 };
 
-/* The operators, in this program's order: X(name, number of the operator in TFLite). */
+/* X(name, number in TFLite), in this program's order. */
 #define OP_LIST(X)              \
 	X(ADD, 0)               \
 	X(AVERAGE_POOL_2D, 1)   \
@@ -69,59 +67,58 @@ enum activation { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU_N1_TO_1, ACT
 struct op {
 	enum op_kind kind;
 	int32_t input_count;
-	int32_t inputs[OP_INPUTS_MAX]; /* tensor indices; -1: an absent optional input */
+	int32_t inputs[OP_INPUTS_MAX]; /* tensors; -1: an absent optional one */
 	int32_t output;
 
 	enum activation activation;
-	bool same_padding; /* padding of type SAME; otherwise VALID */
+	bool same_padding; /* SAME; otherwise VALID */
 	int32_t stride_y, stride_x;
 	int32_t dilation_y, dilation_x;
 	/* pools: as in the file; convolutions: as the weights; MEAN: as the image */
 	int32_t window_y, window_x;
-	int32_t pad_top, pad_left; /* derived; for PAD, read from its tensor */
-	int32_t axis;              /* axis of CONCATENATION; not negative after the check */
+	int32_t pad_top, pad_left; /* derived; for PAD from its tensor */
+	int32_t axis;              /* of CONCATENATION; not negative after the check */
 	float beta;                /* factor of SOFTMAX */
 	int64_t macs;              /* multiply-adds, derived */
 };
 
 struct model {
 	char *path;    /* file name for messages */
-	uint8_t *file; /* owns the constants that the tensors point to */
+	uint8_t *file; /* owns the tensors' constants */
 	struct tensor *tensors;
 	int32_t tensor_count;
 	struct op *ops;
 	int32_t op_count;
-	int32_t input;  /* index of the tensor that holds the photo */
-	int32_t output; /* index of the tensor that holds the answer */
+	int32_t input;  /* tensor of the photo */
+	int32_t output; /* tensor of the answer */
 };
 
 const char *op_kind_name(enum op_kind kind);
 size_t tensor_type_bytes(enum tensor_type type);
 
-/* Returns the layer name of operator `op`, which is the name of its output tensor. */
+/* Returns the name of the operator's output tensor. */
 const char *model_layer_name(const struct model *m, int32_t op);
 
 float tensor_value(const struct tensor *t, int64_t index);
 
-/* Limits of an operator's output: the intersection of its activation function's limits and the
- * range of the 8-bit type. A limit that neither of them sets is infinite. */
+/* Intersection of an activation function's limits and the 8-bit type's range; infinite where
+ * neither sets a limit. */
 struct range {
 	float low, high;
 };
 struct range model_range(const struct model *m, const struct op *op);
 
-/* Proves that the model is consistent, as defined above. Derives macs, padding and windows. Errors:
- * DXP_EMALFORMED or DXP_EUNSUPPORTED, with a message that names operator, index and file. */
+/* Proves consistency as above; derives macs, padding and windows. Errors: DXP_EMALFORMED or
+ * DXP_EUNSUPPORTED; the message names operator, index and file. */
 int model_check(struct model *m, struct fault *fault);
 
-/* Appends SOFTMAX if the network returns raw scores, so that every answer consists of
- * probabilities. Inception v3 as published for TFLite returns raw scores. Call this after
+/* Appends SOFTMAX if the network returns raw scores, as Inception v3 for TFLite does. Call after
  * model_check(). Error: DXP_ENOMEM. */
 int model_end_in_probabilities(struct model *m);
 
 int64_t model_macs(const struct model *m);
 
-/* Frees the model's memory. The model may be zeroed memory. */
+/* Accepts zeroed memory. */
 void model_release(struct model *m);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Proves that a model is consistent. Checks each operator once, in execution order, against the
- * tensors that the operators before it computed. */
+/* Proves a model consistent: checks each operator once, in execution order, against tensors
+ * computed before. */
 #include "model.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 
 #include <dxp/status.h>
 
-/* multiply-adds of one operator, so that their sum over all operators fits 64 bits */
+/* per operator; the sum over all fits 64 bits */
 #define OP_MACS_MAX (1ll << 44)
 
 struct check {
 	struct model *model;
-	bool *present; /* indexed by tensor: whether the tensor already has a value */
+	bool *present; /* by tensor: has a value already */
 	int32_t index; /* index of the current operator */
 	struct fault *fault;
 };
@@ -53,14 +53,13 @@ static bool is_8bit(const struct tensor *t)
 	return t->type == TENSOR_UINT8 || t->type == TENSOR_INT8;
 }
 
-/* Returns whether the tensor holds activations, which are kept as float. */
 static bool is_activation(const struct tensor *t)
 {
 	return t->type == TENSOR_FLOAT32 || (is_8bit(t) && t->quant_count == 1);
 }
 
-/* Computes the output size of a window along one axis, and the padding before it. Returns false if
- * the window does not fit. */
+/* Computes output size and leading padding on one axis. Returns false if the window does not
+ * fit. */
 static bool slide(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
 		  int32_t *out, int32_t *before)
 {
@@ -79,8 +78,7 @@ static bool in_bounds(int32_t v, int32_t most)
 	return v >= 1 && v <= most;
 }
 
-/* Checks window, stride and dilation of a convolution or pool, and whether they give the declared
- * output size. */
+/* Checks window, stride and dilation, and that they give the declared output size. */
 static int check_window(struct check *c, int32_t channels)
 {
 	struct op *op = &c->model->ops[c->index];
@@ -106,7 +104,7 @@ static int check_window(struct check *c, int32_t channels)
 	return DXP_OK;
 }
 
-/* Checks that weights and bias are constants of a type that stands for real numbers. */
+/* Checks that weights and bias are constants that stand for real numbers. */
 static int check_constants(struct check *c, int32_t outputs)
 {
 	const struct op *op = &c->model->ops[c->index];
@@ -200,9 +198,8 @@ static int check_concatenation(struct check *c)
 	return DXP_OK;
 }
 
-/* Returns whether an operand can be read at (index of the output's element) modulo (size of the
- * operand). This is so if the operand's shape, without leading ones, equals the last dimensions of
- * the output. */
+/* Returns whether an operand, without leading ones, equals the output's last dimensions: its index
+ * is then the output's, modulo its size. */
 static bool repeats(const struct tensor *in, const struct tensor *out)
 {
 	int32_t d = in->dims - 1, e = out->dims - 1;
@@ -320,8 +317,8 @@ static const struct rule rules[OP_KINDS] = {
 	[OP_QUANTIZE] = {check_same_size, 1, 1},
 };
 
-/* Checks that the right inputs are activations: all inputs of a CONCATENATION, one input of an ADD
- * or MUL, the first input of other operators. */
+/* Checks which inputs are activations: all of a CONCATENATION, one of an ADD or MUL, the first of
+ * others. */
 static int check_inputs(struct check *c)
 {
 	const struct op *op = &c->model->ops[c->index];
@@ -372,7 +369,6 @@ static int check_op(struct check *c)
 	return status;
 }
 
-/* Checks that the photo is one square image of three channels, of bytes or floats. */
 static int check_photo(struct check *c)
 {
 	const struct model *m = c->model;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads OpenCL at run time, so that a machine without OpenCL can still use xPUs of a fabric. */
+/* Loads OpenCL at run time: machines without it can still use xPUs. */
 #ifndef CLASSIFY_OPENCL_H
 #define CLASSIFY_OPENCL_H
 
@@ -36,15 +36,13 @@
 	X(clReleaseEvent)            \
 	X(clFinish)
 
-/* The library's functions, under their own names. */
 struct opencl {
 #define FUNCTION(name) __typeof__(name) *name;
 	OPENCL_LIST(FUNCTION)
 #undef FUNCTION
 };
 
-/* Loads libOpenCL until the process exits. Returns DXP_ENOENT if it is absent or lacks a
- * function. */
+/* Loads libOpenCL until exit. Returns DXP_ENOENT if it is absent or lacks a function. */
 int opencl_load(struct opencl *out, struct fault *fault);
 
 #endif

@@ -133,7 +133,7 @@ static int read_xpus(struct options *o, const char *value, struct fault *fault)
 	return DXP_OK;
 }
 
-/* --local uses the next argument only if it is a number. */
+/* --local takes the next argument only if it is a number */
 static void read_local(struct options *o, int argc, char **argv)
 {
 	o->local = true;
@@ -191,7 +191,7 @@ int options_read(int argc, char **argv, struct options *out, struct fault *fault
 	struct options o = {.split = "auto", .top = 5, .repeat = 1, .line = {1, 0}};
 	int status = DXP_OK, option;
 
-	optind = 0; /* restarts getopt, because this function may run more than once */
+	optind = 0; /* restarts getopt: this may run more than once */
 	while (status == DXP_OK && (option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			status = fault_set(fault, DXP_EINVAL,
@@ -231,7 +231,7 @@ void options_release(struct options *o)
 	o->xpu_list = NULL;
 }
 
-/* Writes the folder above this program's build folder, or "." if it cannot be found. */
+/* Writes the folder above the build folder, or "." if unknown. */
 static void source_folder(char *path, size_t size)
 {
 	ssize_t bytes = readlink("/proc/self/exe", path, size - 1);

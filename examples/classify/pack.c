@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packs constants as floats in the order in which the kernels read them. Weights are converted to
- * real numbers only once, when the model is loaded. */
+/* Packs constants as floats in the kernels' order. Weights are converted to real numbers once, at
+ * load. */
 #include "steps.h"
 
 #include <stdlib.h>
@@ -32,8 +32,7 @@ uint64_t steps_reserve(struct steps *s, size_t count, float **at)
 	return start;
 }
 
-/* Converts a constant to real numbers, in the order of the file. For 8-bit constants with one scale
- * it uses a table of 256 values. */
+/* Keeps the file's order. 8-bit constants with one scale use a table of 256 values. */
 static void to_real(const struct tensor *t, float *out)
 {
 	bool table = (t->type == TENSOR_UINT8 || t->type == TENSOR_INT8) && t->quant_count <= 1;
@@ -53,7 +52,7 @@ static void to_real(const struct tensor *t, float *out)
 		out[i] = table ? real[t->data[i]] : tensor_value(t, i);
 }
 
-/* Converts [output][y][x][input], or [output][input], to [block of 16][y][x][input][16]. */
+/* [output][y][x][input] or [output][input] to [block of 16][y][x][input][16]. */
 uint64_t pack_convolution(struct steps *s, const struct tensor *weights)
 {
 	int64_t outputs = weights->shape[0], inner = weights->elements / outputs;
@@ -77,8 +76,6 @@ uint64_t pack_convolution(struct steps *s, const struct tensor *weights)
 	return at;
 }
 
-/* Copies weights without a change: their order [1][y][x][output] is already the order of the
- * kernel. */
 uint64_t pack_depthwise(struct steps *s, const struct tensor *weights)
 {
 	return pack_plain(s, weights);

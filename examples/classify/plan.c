@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses cuts by dynamic programming. Minimizes the multiply-adds of the largest stage first, then
- * the bytes that cross cuts. best[k][i] is the best way to split the operators before candidate i
- * into k stages. */
+/* Chooses cuts by dynamic programming: least multiply-adds of the largest stage, then least bytes
+ * across cuts. best[k][i] splits the operators before candidate i into k stages. */
 #include "plan.h"
 
 #include <ctype.h>
@@ -12,7 +11,7 @@
 
 #include <dxp/status.h>
 
-#define NEAREST 3 /* number of cuts that an error message suggests */
+#define NEAREST 3 /* cuts that an error message suggests */
 
 uint64_t plan_cut_bytes(const struct model *m, const struct cut *cut)
 {
@@ -42,8 +41,7 @@ int32_t plan_crossing(const struct model *m, int32_t after, struct cut *out)
 	return count;
 }
 
-/* Fills in stages and crossing tensors. `after` lists the last operator before each cut, in rising
- * order. */
+/* `after` lists the last operator before each cut, rising. */
 static void plan_fill(const struct model *m, const int32_t *after, uint32_t cuts, struct plan *out)
 {
 	*out = (struct plan){.stage_count = cuts + 1};
@@ -57,12 +55,11 @@ static void plan_fill(const struct model *m, const int32_t *after, uint32_t cuts
 	}
 }
 
-/* All possible cuts, with their costs. */
 struct candidates {
 	int32_t count;
 	int32_t *after;
-	int64_t *macs;   /* multiply-adds of all operators up to each candidate */
-	uint64_t *bytes; /* bytes that cross a cut at each candidate */
+	int64_t *macs;   /* of all operators up to each */
+	uint64_t *bytes; /* that cross each */
 };
 
 static void candidates_release(struct candidates *c)
@@ -72,8 +69,7 @@ static void candidates_release(struct candidates *c)
 	free(c->bytes);
 }
 
-/* Finds the cuts that at most `tensors` tensors cross. The last entry is not a cut: it is the end
- * of the model. */
+/* Finds cuts crossed by at most `tensors` tensors. The last entry is the model's end, not a cut. */
 static bool candidates_find(const struct model *m, int32_t tensors, struct candidates *c)
 {
 	size_t space = (size_t)m->op_count;
@@ -98,9 +94,9 @@ static bool candidates_find(const struct model *m, int32_t tensors, struct candi
 }
 
 struct best {
-	int64_t macs; /* multiply-adds of the largest stage; -1: impossible */
+	int64_t macs; /* of the largest stage; -1: impossible */
 	uint64_t bytes;
-	int32_t before; /* candidate at which the previous stage stops */
+	int32_t before; /* where the previous stage stops */
 };
 
 static bool better(int64_t macs, uint64_t bytes, const struct best *than)
@@ -110,7 +106,7 @@ static bool better(int64_t macs, uint64_t bytes, const struct best *than)
 	return macs != than->macs ? macs < than->macs : bytes < than->bytes;
 }
 
-/* Computes row[i], the best split into one stage more, from `less`, the row with one stage less. */
+/* Extends `less`, the row with one stage less, to row[i]. */
 static void best_extend(const struct candidates *c, const struct best *less, struct best *row)
 {
 	for (int32_t i = 0; i < c->count; i++) {
@@ -127,8 +123,7 @@ static void best_extend(const struct candidates *c, const struct best *less, str
 	}
 }
 
-/* Finds the best `stages` - 1 cuts among the candidates. Returns false if there are too few
- * candidates, or if out of memory. */
+/* Returns false with too few candidates or memory. */
 static bool best_cuts(const struct candidates *c, uint32_t stages, int32_t *after)
 {
 	struct best *table = calloc((size_t)c->count * stages, sizeof(*table));
@@ -174,8 +169,7 @@ int plan_auto(const struct model *m, uint32_t stages, struct plan *out, struct f
 			 stages, most);
 }
 
-/* Writes the cuts nearest to operator `near` that only one tensor crosses: "name (number), name
- * (number)". */
+/* Writes the one-tensor cuts nearest to operator `near`: "name (number), ...". */
 static void suggest(const struct model *m, int32_t near, char *out, size_t size)
 {
 	int32_t given = 0;
@@ -210,7 +204,6 @@ static int refuse(const struct model *m, int32_t near, struct fault *fault, cons
 			 layer, why, nearest[0] ? nearest : "none");
 }
 
-/* Parses `layer` as an operator's number. */
 static bool layer_number(const char *layer, int32_t *op)
 {
 	char *end;
@@ -262,7 +255,6 @@ static int layer_find(const struct model *m, const char *layer, int32_t *op, str
 	return layer_part(m, layer, op, fault);
 }
 
-/* Resolves one layer of the list. Checks that it comes after `before`, the layer before it. */
 static int layer_cut(const struct model *m, const char *layer, int32_t before, int32_t *op,
 		     struct fault *fault)
 {

@@ -14,7 +14,6 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Returns the median in ms. Sorts the samples in place. */
 static double median_ms(uint64_t *samples, uint32_t count)
 {
 	if (count == 0)
@@ -28,19 +27,17 @@ static double giga_flops(int64_t macs, double ms)
 	return ms > 0 ? 2e-6 * (double)macs / ms : 0;
 }
 
-/* Returns the photos per second of a stage that is always busy. */
+/* Returns the rate of a stage that is always busy. */
 static double per_s(double ms)
 {
 	return ms > 0 ? 1e3 / ms : 0;
 }
 
-/* Returns the noun for the stages' input: "photo" or "frame". */
 static const char *noun(const struct report *r)
 {
 	return r->stream ? "frame" : "photo";
 }
 
-/* Writes the object as one line of JSON and releases it. */
 static void put_json(const struct report *r, json_t *object)
 {
 	json_dumpf(object, r->out, JSON_COMPACT | JSON_REAL_PRECISION(7));
@@ -128,8 +125,7 @@ void report_photo(struct report *r, const char *path, const struct run_result *r
 	}
 }
 
-/* Writes the name of the tensor that crosses a cut, such as "pool3". If several cross, writes a
- * text such as "conv_a and 1 more". */
+/* Writes the crossing tensor, such as "pool3", or "conv_a and 1 more". */
 static void cut_text(const struct report *r, const struct cut *cut, char *out, size_t size)
 {
 	const char *first = r->model->tensors[cut->tensors[0]].name;

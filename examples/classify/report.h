@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints each photo's answer as it arrives, then a summary of time and bytes. The output is text,
- * or JSON with one object a line: {"photo": ...} for each answer, then {"summary": ...}. */
+/* Prints each answer as it arrives, then time and bytes: text, or JSON lines {"photo": ...} and a
+ * last {"summary": ...}. */
 #ifndef CLASSIFY_REPORT_H
 #define CLASSIFY_REPORT_H
 
@@ -11,22 +11,22 @@
 #include "labels.h"
 #include "run.h"
 
-#define REPORT_SAMPLES_MAX 4096 /* photos in the medians; later photos are not included */
+#define REPORT_SAMPLES_MAX 4096 /* photos in the medians; later ones are left out */
 
 struct report {
 	FILE *out;
 	bool json;
-	bool stream; /* the photos are frames of a stream */
+	bool stream; /* photos are frames of a stream */
 	int32_t top;
 	const struct model *model;
 	const struct plan *plan;
 	struct backend *backend;
 	struct labels labels;
 	uint32_t photos;
-	uint64_t setup_ns;      /* time to build the kernels and upload the constants */
-	uint64_t run_ns;        /* from the first photo's upload to the last answer */
-	uint64_t run_cpu_ns;    /* CPU time of this program during run_ns */
-	uint64_t run_nic_bytes; /* payload between this program's NIC and the xPUs during run_ns */
+	uint64_t setup_ns;      /* building kernels, uploading constants */
+	uint64_t run_ns;        /* first upload to last answer */
+	uint64_t run_cpu_ns;    /* of this program during run_ns */
+	uint64_t run_nic_bytes; /* payload of this program's NIC and the xPUs during run_ns */
 	uint32_t sample_count;
 	uint64_t total_ns[REPORT_SAMPLES_MAX];
 	uint64_t stage_ns[STAGES_MAX][REPORT_SAMPLES_MAX];

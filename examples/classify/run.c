@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves photos through the stages. A flight is a photo in progress. It owns one photo buffer in the
- * region of every stage, and one command record for each launch and send, in posting order: the
- * launches of stage 0, its sends, the launches of stage 1, and so on. */
+/* Moves photos through the stages. A flight, a photo in progress, owns one photo buffer per stage,
+ * and one record per command in posting order: launches of stage 0, its sends, launches of stage 1,
+ * and so on. */
 #include "run.h"
 
 #include <assert.h>
@@ -12,9 +12,9 @@
 #include "kernels.h"
 #include "memory.h"
 
-/* ns; limit for a command. If a node is dead, its lease expires earlier, and the command fails. */
+/* per command; a dead node's lease expires earlier, and the command fails */
 #define WAIT_NS     (60 * S_NS)
-#define KERNELS_MAX 16 /* kernels of one stage; kernels.cl has 12 */
+#define KERNELS_MAX 16 /* of one stage; kernels.cl has 12 */
 
 struct command {
 	dxp_event event;
@@ -26,8 +26,8 @@ struct flight {
 	uint64_t tag;
 	uint64_t start_ns;
 	struct command *commands;
-	uint32_t posted; /* number of commands that have an event */
-	uint32_t reaped; /* number of commands, from the first, that are known to be complete */
+	uint32_t posted; /* commands with an event */
+	uint32_t reaped; /* first commands known to be complete */
 	float *answer;
 };
 
@@ -35,9 +35,9 @@ struct run_stage {
 	struct steps steps;
 	struct layout layout;
 	uint64_t address; /* address of the region */
-	/* index of the stage's first command in a flight; its sends follow its launches */
+	/* its first command in a flight; sends follow launches */
 	uint32_t first_command;
-	dxp_event warm[KERNELS_MAX]; /* the first launch of each kernel */
+	dxp_event warm[KERNELS_MAX]; /* first launch of each kernel */
 	uint32_t warm_count;
 };
 
@@ -49,7 +49,7 @@ struct run {
 	struct flight flights[DEPTH_MAX];
 	uint32_t depth;
 	bool floats;
-	/* numbers of flights; flight n uses photo buffer n % depth */
+	/* flight n uses photo buffer n % depth */
 	uint64_t submitted, collected;
 	uint32_t command_count; /* commands of one flight */
 	struct run_bytes bytes;
@@ -74,7 +74,6 @@ static uint64_t photo_bytes(const struct run *r)
 	return r->floats ? tensor_float_bytes(input) : (uint64_t)input->elements;
 }
 
-/* Returns the address to which run_submit writes the photo for buffer `buffer_index`. */
 static uint64_t photo_address(const struct run *r, uint32_t buffer_index)
 {
 	const struct run_stage *s = &r->stages[0];
@@ -115,11 +114,10 @@ static struct backend_launch launch_make(const struct run *r, uint32_t stage, ui
 				       .global = {step->global[0], step->global[1]},
 				       .arguments = arguments,
 				       .argument_count = step->argument_count,
-				       /* run_collect waits only for the last launch of a stage. */
+				       /* run_collect waits only for a stage's last launch */
 				       .lazy = index + 1 < steps->count};
 }
 
-/* Allocates the memory and builds the program of a stage. */
 static int stage_open(struct run *r, uint32_t stage, const struct photo_line *line,
 		      struct fault *fault)
 {
@@ -151,10 +149,9 @@ static bool is_first_of_kernel(const struct steps *steps, uint32_t index)
 	return true;
 }
 
-/* Starts one work-group of each kernel, without waiting. Some devices (PoCL) compile a kernel for
- * the local size at its first launch; without this, the first photo would wait for the compiler.
- * The contents of memory have no effect on addresses, and all output is overwritten before it is
- * read. */
+/* Starts one work-group of each kernel, without waiting: some devices (PoCL) compile for a local
+ * size at the first launch, which would delay the first photo. Memory contents do not affect
+ * addresses, and all output is overwritten before use. */
 static int stage_warm(struct run *r, uint32_t stage, struct fault *fault)
 {
 	struct run_stage *s = &r->stages[stage];
@@ -173,8 +170,7 @@ static int stage_warm(struct run *r, uint32_t stage, struct fault *fault)
 			break;
 		s->warm_count++;
 	}
-	/* DXP_EAGAIN is no error: the remaining kernels are compiled when the first photo
-	 * arrives */
+	/* DXP_EAGAIN is no error: the first photo compiles the remaining kernels */
 	return status == DXP_EAGAIN ? DXP_OK : status;
 }
 
@@ -201,8 +197,7 @@ static int stage_write(struct run *r, uint32_t stage, struct fault *fault)
 	return status;
 }
 
-/* Opens all stages. Devices compile in parallel, while later stages are built and weights are
- * sent. */
+/* Devices compile in parallel, while later stages are built and weights sent. */
 static int stages_open(struct run *r, const struct photo_line *line, struct fault *fault)
 {
 	uint32_t count = r->plan->stage_count;
@@ -287,7 +282,6 @@ const struct run_bytes *run_bytes(const struct run *r)
 	return &r->bytes;
 }
 
-/* Waits for the oldest command of the flight that is not known to be complete. */
 static int reap(struct run *r, struct flight *f, struct fault *fault)
 {
 	struct command *c = &f->commands[f->reaped];
@@ -300,8 +294,8 @@ static int reap(struct run *r, struct flight *f, struct fault *fault)
 	return status;
 }
 
-/* Reaps all posted commands. If a command fails, its successors return DXP_ECANCELED; the status of
- * the command itself is returned, not theirs. */
+/* Reaps all posted commands. Returns the failed command's status, not the DXP_ECANCELED of its
+ * successors. */
 static int reap_all(struct run *r, struct flight *f, struct fault *fault)
 {
 	int result = DXP_OK;
@@ -316,12 +310,11 @@ static int reap_all(struct run *r, struct flight *f, struct fault *fault)
 			*fault = why;
 		}
 		if (status != DXP_ECANCELED)
-			break; /* the remaining commands are canceled or lost too */
+			break; /* the rest is canceled or lost too */
 	}
 	return result;
 }
 
-/* Frees an entry for a command: waits for the oldest command of all flights. */
 static int make_space(struct run *r, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {
@@ -333,7 +326,6 @@ static int make_space(struct run *r, struct fault *fault)
 			 "the xPU accepts no command although none is outstanding");
 }
 
-/* Commands to wait for. Commands that are known to be complete are omitted. */
 struct waits {
 	dxp_event events[DXP_WAIT_MAX];
 	uint32_t count;
@@ -388,8 +380,8 @@ static int post_send(struct run *r, struct flight *f, uint32_t stage, int32_t te
 	return status;
 }
 
-/* Collects the commands that the first command of a stage waits for: the sends of the previous
- * cut's tensors, and the last launch of the previous photo in this stage. */
+/* Collects what a stage's first command waits for: the sends of the previous cut, and this stage's
+ * last launch of the previous photo. */
 static void first_waits(const struct run *r, const struct flight *f, uint32_t stage,
 			struct waits *w)
 {
@@ -407,8 +399,7 @@ static void first_waits(const struct run *r, const struct flight *f, uint32_t st
 	}
 }
 
-/* Collects the commands that command `index` of a stage waits for: the previous launch, or, for a
- * send, the last launch. */
+/* Collects what command `index` waits for: the previous launch, or for a send the last launch. */
 static void next_waits(const struct run *r, const struct flight *f, uint32_t stage, uint32_t index,
 		       struct waits *w)
 {
@@ -458,8 +449,7 @@ static int post_stage(struct run *r, struct flight *f, uint32_t stage, struct fa
 	return status;
 }
 
-/* If this post failed because an earlier command had failed, reports the message of that
- * command. */
+/* Reports the message of an earlier failed command that made this post fail. */
 static int explain(struct run *r, int status, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Converts operators to kernel launches. There is one function for each family of operators. */
+/* Converts operators to kernel launches, one function per family. */
 #include "steps.h"
 
 #include <assert.h>
@@ -18,7 +18,6 @@ struct lowering {
 	struct steps *steps;
 };
 
-/* A value of type int4 in the kernels. */
 struct quad {
 	int32_t v[4];
 };
@@ -33,8 +32,7 @@ static const struct tensor *output_of(const struct lowering *l)
 	return &l->m->tensors[l->op->output];
 }
 
-/* Returns the shape of a tensor as an image. A tensor without height and width is one row of
- * pixels. */
+/* A tensor without height and width is one row of pixels. */
 static struct quad shape_of(const struct tensor *t)
 {
 	if (t->dims == 4)
@@ -147,8 +145,7 @@ static void lower_convolution(const struct lowering *l)
 	range(s, l);
 }
 
-/* Converts a fully connected layer to a convolution with a window of one pixel over a row of
- * pixels. */
+/* Becomes a convolution with a window of one pixel over a row. */
 static void lower_fully_connected(const struct lowering *l)
 {
 	const struct tensor *weights = input_of(l, 1);
@@ -174,7 +171,7 @@ static void lower_fully_connected(const struct lowering *l)
 static void lower_pool(const struct lowering *l)
 {
 	const struct op *op = l->op;
-	/* MEAN is a pool with one window, as large as the image */
+	/* MEAN: one window as large as the image */
 	bool whole = op->kind == OP_MEAN;
 	struct step *s =
 		step_add(l->steps, op->kind == OP_MAX_POOL_2D ? "max_pool" : "average_pool",
@@ -305,8 +302,7 @@ static void lower(const struct lowering *l)
 	assert(!"an unknown operator passed model_check");
 }
 
-/* Converts the photo to the network's input. An 8-bit input stores the byte, or the byte minus 128,
- * and its own scale replaces `line`. */
+/* An 8-bit input stores the byte, or the byte minus 128; its own scale replaces `line`. */
 static void lower_photo(const struct model *m, const struct photo_line *line, struct steps *steps)
 {
 	const struct tensor *t = &m->tensors[m->input];
@@ -323,8 +319,8 @@ static void lower_photo(const struct model *m, const struct photo_line *line, st
 	value(s, &own, sizeof(own));
 }
 
-/* Reserves the zeros that convolutions read outside an image. It reserves one for each channel of
- * the input with the most channels. */
+/* Reserves the zeros that convolutions read outside an image: one per channel of the widest
+ * input. */
 static void reserve_zeros(const struct model *m, int32_t first, int32_t last, struct steps *s)
 {
 	int32_t channels = 16;

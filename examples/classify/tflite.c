@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads TFLite's tables into a model, by the field numbers of the public schema (version 3).
- * flatbuffer.c checks that reads stay inside the file; model_check.c checks indices and shapes.
- * This file only limits counts and checks the size of constants. It ignores tables that it does not
- * need (metadata, signatures). */
+/* Reads TFLite's tables (public schema, version 3) into a model. flatbuffer.c keeps reads inside
+ * the file, model_check.c checks indices and shapes. This file limits counts, checks sizes of
+ * constants, and ignores metadata and signatures. */
 #include "tflite.h"
 
 #include <math.h>
@@ -46,7 +45,7 @@ static int refuse(struct reader *r, int status, const char *what, uint32_t index
 	return fault_set(r->fault, status, "%s: %s %u %s", r->model->path, what, index, why);
 }
 
-/* Reports a file that is truncated or has offsets outside the file. */
+/* Reports truncation, or offsets outside the file. */
 static int broken(struct reader *r, const char *what, uint32_t index)
 {
 	return fault_set(
@@ -89,7 +88,7 @@ static int read_shape(struct reader *r, const struct flat_table *table, uint32_t
 	return DXP_OK;
 }
 
-/* Reads scales and zero points. If a tensor has none, its quant_count is 0. */
+/* quant_count is 0 without scales. */
 static int read_quantization(struct reader *r, const struct flat_table *table, uint32_t index,
 			     struct tensor *t)
 {
@@ -124,7 +123,6 @@ static int read_quantization(struct reader *r, const struct flat_table *table, u
 	return DXP_OK;
 }
 
-/* Sets the address of a tensor's constant, if it has one. */
 static int read_constant(struct reader *r, const struct flat_table *table, uint32_t index,
 			 struct tensor *t)
 {
@@ -140,7 +138,7 @@ static int read_constant(struct reader *r, const struct flat_table *table, uint3
 		return DXP_OK;
 	size_t size = tensor_type_bytes(t->type);
 	if (size == 0)
-		return DXP_OK; /* no error: no supported operator accepts a tensor of this type */
+		return DXP_OK; /* no supported operator accepts this type */
 	if (data.count != (uint64_t)t->elements * size)
 		return refuse(r, DXP_EMALFORMED, "tensor", index, "has a constant of another size");
 	t->data = r->flat.data + data.at;
@@ -166,8 +164,7 @@ static int read_tensor(struct reader *r, const struct flat_vector *tensors, uint
 	return status == DXP_OK ? read_constant(r, &table, index, t) : status;
 }
 
-/* Reads an operator's kind through the table of codes. Old files store the code in a field of 7
- * bits. New files store it in both fields, and a code above 127 only in the larger one. So the
+/* Old files store the code in 7 bits; new ones in both fields, above 127 only in the larger. So the
  * larger value is right. */
 static int read_kind(struct reader *r, const struct flat_table *table, uint32_t index,
 		     struct op *op)
@@ -196,7 +193,7 @@ static int read_kind(struct reader *r, const struct flat_table *table, uint32_t 
 	return DXP_OK;
 }
 
-/* Reads an operator's options. If a field is absent, uses the schema's default, zero or one. */
+/* Absent fields have the schema's default, zero or one. */
 static void read_options(struct reader *r, struct op *op, const struct flat_table *o)
 {
 	struct flat *f = &r->flat;
@@ -205,7 +202,7 @@ static void read_options(struct reader *r, struct op *op, const struct flat_tabl
 	switch (op->kind) {
 	case OP_CONV_2D:
 	case OP_DEPTHWISE_CONV_2D: {
-		/* a depthwise convolution has one field more (depth multiplier) before these */
+		/* one field more (depth multiplier) comes before these */
 		unsigned deep = op->kind == OP_DEPTHWISE_CONV_2D;
 		op->same_padding = flat_u8(f, o, 0, 0) == 0;
 		op->stride_x = flat_i32(f, o, 1, 0);
@@ -274,7 +271,6 @@ static int read_op(struct reader *r, const struct flat_vector *operators, uint32
 	return r->flat.broken ? broken(r, "operator", index) : DXP_OK;
 }
 
-/* Reads the index of the subgraph's only input or only output. */
 static int read_end(struct reader *r, const struct flat_table *graph, unsigned field,
 		    int32_t *tensor)
 {
@@ -347,7 +343,6 @@ static int read_model(struct reader *r)
 	return f->broken ? broken(r, "subgraph", 0) : read_subgraph(r, &graph);
 }
 
-/* Parses m->file. Releases the model on failure. */
 static int parse(struct model *m, size_t count, struct model *out, struct fault *fault)
 {
 	struct reader r = {.flat = {.data = m->file, .bytes = count}, .model = m, .fault = fault};

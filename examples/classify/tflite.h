@@ -5,13 +5,12 @@
 
 #include "model.h"
 
-/* Reads and checks the file at `path`. The caller releases *out with model_release. Errors:
- * DXP_ENOENT, DXP_EIO, DXP_ENOMEM, DXP_EMALFORMED (not a model, truncated or inconsistent),
- * DXP_EUNSUPPORTED (valid, but it needs an operator or type that this program lacks; the message
- * names it). */
+/* The caller releases *out with model_release. Errors: DXP_ENOENT, DXP_EIO, DXP_ENOMEM,
+ * DXP_EMALFORMED (not a model, truncated, inconsistent), DXP_EUNSUPPORTED (valid, but the named
+ * operator or type is missing here). */
 int tflite_read(const char *path, struct model *out, struct fault *fault);
 
-/* Reads a file that is in memory, and copies it. `name` replaces the path in messages. */
+/* Copies a file in memory. `name` replaces the path in messages. */
 int tflite_parse(const char *name, const void *bytes, size_t count, struct model *out,
 		 struct fault *fault);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists names for error messages, in the order of the public schema. */
+/* Names for error messages, in the schema's order. */
 #include "tflite_names.h"
 
 #include "base/util.h"

@@ -3,11 +3,10 @@
 #ifndef CLASSIFY_TFLITE_NAMES_H
 #define CLASSIFY_TFLITE_NAMES_H
 
-/* Returns the enum op_kind for an operator's number, or -1 if the operator is not supported. */
+/* Returns enum op_kind, or -1 if unsupported. */
 int tflite_op_kind(int builtin);
 
-/* Returns the operator's name in the schema, even if it is not supported; "unknown" if the table
- * does not have the number. */
+/* Returns the schema's name even if unsupported; "unknown" for other numbers. */
 const char *tflite_op_name(int builtin);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* classify_opencl: classifies photos with a neural network split over all devices of an OpenCL
- * platform. It is an ordinary OpenCL program without any code for a fabric.
+/* classify_opencl: classifies photos with a network split over all devices of an OpenCL platform,
+ * as an ordinary OpenCL program.
  *
  *   classify_opencl MODEL.tflite PHOTO...                       the first platform
  *   dxp run -- classify_opencl MODEL.tflite PHOTO...            the xPUs of a fabric

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each tensor is a buffer. The photo, the answer and the tensors that cross a cut have one buffer
- * for each photo in progress. All other tensors have only one buffer: only one device uses it, and
- * the queue of this device is in order. */
+/* The photo, the answer and crossing tensors have one buffer per photo in progress. Others have
+ * one, because only one device with an in-order queue uses it. */
 #include "network.h"
 
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 
 struct launch {
 	cl_kernel kernel;
-	/* sub-buffers of the stage's constants; NULL: the argument is no constant */
+	/* sub-buffers of the constants; NULL: no constant */
 	cl_mem constants[STEP_ARGUMENTS_MAX];
 };
 
@@ -32,9 +31,9 @@ struct network {
 	cl_program program;
 	struct part parts[STAGES_MAX];
 	cl_mem photos[NETWORK_PHOTOS];
-	/* indexed by tensor; a tensor inside a stage has the same handle in both arrays */
+	/* by tensor; one inside a stage has the same handle in both arrays */
 	cl_mem *tensors[NETWORK_PHOTOS];
-	/* events of the stages, for the photo that used this entry last */
+	/* of stages, for the last photo of this entry */
 	cl_event ends[NETWORK_PHOTOS][STAGES_MAX];
 	uint64_t submitted, collected;
 };
@@ -61,7 +60,6 @@ static int buffer(struct network *n, size_t bytes, cl_mem *out, struct fault *fa
 	return *out ? DXP_OK : failed(fault, "clCreateBuffer", error);
 }
 
-/* Creates buffers for the photo, the input and every operator's output. */
 static int make_tensors(struct network *n, struct fault *fault)
 {
 	const struct model *m = n->model;
@@ -86,7 +84,7 @@ static int make_tensors(struct network *n, struct fault *fault)
 	return status;
 }
 
-/* Creates a kernel for each launch, so that its constant arguments are set only once. */
+/* One kernel per launch, so constant arguments are set once. */
 static int make_launch(struct network *n, struct part *p, const struct step *step, struct launch *l,
 		       struct fault *fault)
 {
@@ -139,7 +137,6 @@ static int make_part(struct network *n, uint32_t stage, cl_device_id device,
 	return status;
 }
 
-/* Sets the arguments that depend on `buffer_index`, the entry of the photo. */
 static cl_int slot_set(const struct network *n, const struct step *step, const struct launch *l,
 		       uint32_t buffer_index)
 {
@@ -165,9 +162,8 @@ static bool is_first_of_kernel(const struct steps *steps, uint32_t index)
 	return true;
 }
 
-/* Starts one work-group of each kernel. Some devices (PoCL) compile a kernel for the local size at
- * its first launch; without this, the first photo would wait for the compiler. The output is
- * overwritten before it is read. */
+/* Starts one work-group of each kernel: some devices (PoCL) compile for a local size at the first
+ * launch, which would delay the first photo. The output is overwritten before use. */
 static int warm_part(struct network *n, struct part *p, struct fault *fault)
 {
 	const size_t one[2] = {1, 1};
@@ -222,7 +218,7 @@ int network_open(const struct model *m, const struct plan *plan, const cl_device
 		status = make_tensors(n, fault);
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
 		status = make_part(n, i, devices[i], line, fault);
-	/* starts all devices before it waits, so that they compile in parallel */
+	/* starts all before it waits, so devices compile in parallel */
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
 		status = warm_part(n, &n->parts[i], fault);
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
@@ -291,8 +287,7 @@ static int run_step(struct network *n, struct part *p, uint32_t index, uint32_t 
 				   : error;
 }
 
-/* Enqueues the launches of a stage for entry `buffer_index`. They wait for two things: the previous
- * stage, and the next stage's reading of the previous photo in this entry. */
+/* Waits for the previous stage, and for the next stage's reading of this entry's previous photo. */
 static int run_stage(struct network *n, uint32_t stage, uint32_t buffer_index, struct fault *fault)
 {
 	struct part *p = &n->parts[stage];

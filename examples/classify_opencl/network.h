@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a network on the devices of an OpenCL context, one stage on each device. A tensor that
- * crosses a cut is a buffer that one stage writes and the next stage reads. The OpenCL platform
- * moves its bytes.
+/* Runs a network on the devices of an OpenCL context, one stage each. A crossing tensor is a buffer
+ * that one stage writes and the next reads; the platform moves its bytes.
  *
  *   network_open -> { network_submit ... network_collect } -> network_close
  *
- * Two photos may be in progress, so that two devices work at once. Answers come in the order of
- * submission. After an error only network_close may be called. */
+ * Two photos in progress keep two devices busy. Answers come in order of submission. After an error
+ * only network_close may be called. */
 #ifndef CLASSIFY_OPENCL_NETWORK_H
 #define CLASSIFY_OPENCL_NETWORK_H
 
@@ -21,18 +20,17 @@
 
 struct network;
 
-/* Builds the kernels and uploads the constants; stage i runs on devices[i]. `m` and `plan` must
- * outlive the network. */
+/* Builds kernels and uploads constants; stage i runs on devices[i]. `m` and `plan` must outlive the
+ * network. */
 int network_open(const struct model *m, const struct plan *plan, const cl_device_id *devices,
 		 const struct photo_line *line, struct network **out, struct fault *fault);
 void network_close(struct network *n);
 
-/* Enqueues all kernels for one photo. The caller may reuse the bytes at `photo` after the return.
- * Fewer than NETWORK_PHOTOS photos must be in progress. */
+/* The caller may reuse `photo` after the return. Fewer than NETWORK_PHOTOS photos must be in
+ * progress. */
 int network_submit(struct network *n, const uint8_t *photo, struct fault *fault);
 uint32_t network_pending(const struct network *n);
-/* Waits for the answer of the oldest photo, and writes it: as many floats as the model's output has
- * elements. */
+/* Waits for the oldest photo's answer: as many floats as the output has elements. */
 int network_collect(struct network *n, float *answer, struct fault *fault);
 
 #endif

@@ -44,7 +44,6 @@ static struct dxp_xpu *open_first(struct dxp_fabric *fabric)
 	exit(1);
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

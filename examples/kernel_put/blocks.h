@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements both kernels, for OpenCL C, CUDA and C. The sender computes a picture and PUTs each
- * block while it computes the next. The receiver counts points in the blocks that arrive, then
- * answers. The kernels drive the NIC by loads and stores alone, without a host. */
+/* Both kernels, for OpenCL C, CUDA and C. The sender computes a picture and PUTs each block while
+ * it computes the next; the receiver counts points, then answers. They drive the NIC by loads and
+ * stores, without a host. */
 #ifndef KERNEL_PUT_BLOCKS_H
 #define KERNEL_PUT_BLOCKS_H
 
@@ -10,38 +10,36 @@
 #include <dxp/rv32.h>
 #endif
 
-/* polls after which a wait times out: about ten seconds, even if the NIC's thread runs on the same
- * core */
+/* polls per wait: about ten seconds, even with the NIC's thread on the same core */
 #if defined(DXP_DEVICE_OPENCL)
 #define LOOKS 4000000000ul
 #elif defined(__CUDA_ARCH__)
-#define LOOKS 10000000ul /* each poll crosses the PCIe bus */
+#define LOOKS 10000000ul /* each crosses the PCIe bus */
 #else
 #define LOOKS 300000000ul /* dxp_relax() pauses in each poll */
 #endif
 
-/* steps for one point; a point that is still inside after them is in the set */
+/* steps per point; one still inside is in the set */
 #define STEPS_MAX 255
 
-/* A kernel argument. It must not exceed 16 bytes, the longest value of a kernel argument. */
+/* A kernel argument, of at most 16 bytes. */
 struct shape {
 	dxp_u32 width, height; /* points, one byte each */
 	dxp_u32 rows;          /* rows of one block */
 	dxp_u32 blocks;
 };
 
-/* Written by a kernel, read by its host. */
 struct report {
-	/* sender: the answer that it received; receiver: number of points in the set */
+	/* sender: received answer; receiver: points in the set */
 	dxp_u64 answer;
 	dxp_u32 failed; /* 0, or a negated enum dxp_status */
-	dxp_u32 blocks; /* sender: blocks acknowledged; receiver: blocks that arrived */
-	dxp_u32 early;  /* sender: blocks acknowledged before the last one was computed */
+	dxp_u32 blocks; /* sender: acknowledged; receiver: arrived */
+	dxp_u32 early;  /* sender: acknowledged before the last one was computed */
 	dxp_u32 reserved;
 };
 
-/* Returns the number of steps until z * z + c leaves the circle of radius 2, at most STEPS_MAX.
- * Uses fixed point with 24 fraction bits, so that the result is the same on every machine. */
+/* Returns the steps until z * z + c leaves the circle of radius 2. Fixed point (24 fraction bits)
+ * gives the same result on every machine. */
 DXP_FN dxp_u32 point_steps(const struct shape *s, dxp_u32 x, dxp_u32 y)
 {
 	long cr = (long)x * (3L << 24) / s->width - (9L << 22);
@@ -60,8 +58,7 @@ DXP_FN dxp_u32 point_steps(const struct shape *s, dxp_u32 x, dxp_u32 y)
 	return steps;
 }
 
-/* Computes the points of a block that belong to `worker`. Each block is shared by `workers`
- * workers. */
+/* Computes the points of `worker`, one of `workers`. */
 DXP_FN void block_compute(const struct shape *s, dxp_u32 block, DXP_SHARED dxp_u8 *image,
 			  dxp_u32 worker, dxp_u32 workers)
 {
@@ -83,14 +80,14 @@ DXP_FN dxp_u32 block_count(const struct shape *s, dxp_u32 block, const DXP_SHARE
 
 /* ---- sender ---- */
 
-/* The receiver's NIC, and the memory of the whole picture at both ends. */
+/* The receiver's NIC, and the picture's memory at both ends. */
 struct route {
 	struct dxp_target peer;
 	struct dxp_entry from, to;
 };
 
-/* Dequeues the completions that have arrived, and adds their number to *done. Writes the immediate
- * value of the last one to *value. Returns the first status that is not DXP_OK. */
+/* Adds arrived completions to *done; *value is the last one's immediate value. Returns the first
+ * status that is not DXP_OK. */
 DXP_FN int completions_dequeue(DXP_SHARED struct dxp_window *nic, dxp_u32 *done, dxp_u64 *value)
 {
 	struct dxp_nic_event event;
@@ -104,7 +101,7 @@ DXP_FN int completions_dequeue(DXP_SHARED struct dxp_window *nic, dxp_u32 *done,
 	return DXP_OK;
 }
 
-/* Polls until `until` descriptors are complete. Returns DXP_ETIMEDOUT after LOOKS polls. */
+/* Polls until `until` descriptors complete. Returns DXP_ETIMEDOUT after LOOKS polls. */
 DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dxp_u32 *done,
 			    dxp_u64 *value)
 {
@@ -119,10 +116,9 @@ DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dx
 	return status;
 }
 
-/* PUTs a block. Its arrival raises an event at the receiver. Retries while no descriptor is
- * free. */
+/* PUTs a block with an event at the receiver. Retries while no descriptor is free. */
 #if defined(__riscv) && defined(DXP_DEVICE_OPENCL)
-/* Stores the route in communication registers; after that, one instruction posts. */
+/* Keeps the route in communication registers; then one instruction posts. */
 DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 *image,
 		     const struct shape *s, const struct route *r, dxp_u32 block)
 {
@@ -159,7 +155,6 @@ struct sending {
 	int status;
 };
 
-/* PUTs a block that was computed, and polls completions. */
 DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 *image,
 			  const struct shape *s, const struct route *r, dxp_u32 block,
 			  struct sending *to)
@@ -172,7 +167,7 @@ DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dx
 		to->status = completions_dequeue(nic, &to->done, &value);
 }
 
-/* Waits for the NAP that the receiver's kernel sends after all blocks have arrived. */
+/* Waits for the receiving kernel's NAP, sent after all blocks. */
 DXP_FN int answer_wait(DXP_SHARED struct dxp_window *nic, dxp_u64 *answer)
 {
 	int status = dxp_received_wait(nic, LOOKS);
@@ -184,9 +179,8 @@ DXP_FN int answer_wait(DXP_SHARED struct dxp_window *nic, dxp_u64 *answer)
 	return DXP_OK;
 }
 
-/* Reads the answer from the receiver's NIC, without a kernel at the receiver. Uses a fetch-and-add
- * on a counter behind the picture. It executes after all earlier PUTs are in place, and returns the
- * old value. */
+/* Reads the answer without a kernel at the receiver: a fetch-and-add on a counter behind the
+ * picture, which executes after all earlier PUTs are in place. */
 DXP_FN int answer_of_nic(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 			 const struct route *r, dxp_u64 *answer)
 {
@@ -200,7 +194,7 @@ DXP_FN int answer_of_nic(DXP_SHARED struct dxp_window *nic, const struct shape *
 	return status;
 }
 
-/* Waits for the completions of all blocks and for the answer, then fills the report. */
+/* Awaits all completions and the answer, then fills the report. */
 DXP_FN void sending_end(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 			const struct route *r, int nic_answers, struct sending *to,
 			DXP_SHARED struct report *report)
@@ -218,7 +212,7 @@ DXP_FN void sending_end(DXP_SHARED struct dxp_window *nic, const struct shape *s
 	report->failed = (dxp_u32)-to->status;
 }
 
-/* Runs the whole sender in one worker, without other workers. */
+/* One worker runs the whole sender. */
 DXP_FN void sender_run(DXP_SHARED struct dxp_window *nic, DXP_SHARED dxp_u8 *image,
 		       const struct shape *s, const struct route *r, int nic_answers,
 		       DXP_SHARED struct report *report)
@@ -270,7 +264,7 @@ DXP_FN void receiver_run(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp
 
 /* ---- doorbell latency ---- */
 
-/* PUTs 8 bytes to its own function and waits for the completion; repeats this `count` times. */
+/* Repeats `count` times: PUTs 8 bytes to its own function, awaits completion. */
 DXP_FN void rings_run(DXP_SHARED struct dxp_window *nic, const struct route *r, dxp_u32 count,
 		      DXP_SHARED struct report *report)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sender as a CUDA kernel. 256 threads compute a block; the first thread rings the doorbell.
- * Window, picture and report are memory of the host that is mapped on the device. So no driver, no
- * copy and no thread of the host is between the kernel and its NIC. */
+/* The sender in CUDA: 256 threads compute a block, the first rings the doorbell. Window, picture
+ * and report are mapped host memory, so no driver, copy or host thread is between kernel and
+ * NIC. */
 #include "gpu.h"
 
 #include <cuda_runtime.h>
@@ -18,7 +18,7 @@ __global__ void send(struct dxp_window *nic, dxp_u8 *image, struct shape shape, 
 	__syncthreads();
 	for (dxp_u32 block = 0; block < shape.blocks; block++) {
 		block_compute(&shape, block, image, threadIdx.x, WORKERS);
-		/* Makes the stores of each thread visible to the NIC before the doorbell. */
+		/* Makes all threads' stores visible to the NIC before the doorbell. */
 		__threadfence_system();
 		__syncthreads();
 		if (threadIdx.x == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Defines the kernels. The build puts blocks.h before this text. Each kernel uses one work-item:
- * while one work-item waits, OpenCL does not guarantee that other work-items proceed. */
+/* The build puts blocks.h before this text. Kernels use one work-item: OpenCL does not guarantee
+ * progress of others while one waits. */
 
 kernel void send(global struct dxp_window *nic, global uchar *image, global struct report *report,
 		 struct shape shape, struct dxp_target peer, struct dxp_entry from,

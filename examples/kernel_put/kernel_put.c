@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a kernel that sends while it runs. It computes a picture on one xPU and PUTs each finished
- * block into the memory of a second xPU. Then it waits for the answer of the kernel on the second
- * xPU. The host only starts both kernels and reads the results; no host code runs between these
- * steps.
+/* A kernel that sends while it runs: computes a picture on one xPU, PUTs each finished block to a
+ * second, and awaits its kernel's answer. The host only starts both kernels and reads the results.
  *
  *   dxp up --xpus 2 && build/bin/kernel_put; dxp down
  *

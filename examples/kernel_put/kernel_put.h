@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the text of blocks.h and kernel.cl. The build generates its definition from these
- * files. */
+/* Text of blocks.h and kernel.cl; the build generates its definition. */
 #ifndef KERNEL_PUT_H
 #define KERNEL_PUT_H
 

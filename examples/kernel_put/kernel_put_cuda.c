@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the sender of kernel_put on a CUDA device. The program joins the fabric with its own NIC and
- * gives a function of this NIC to the kernel. The receiver is an xPU, as in kernel_put.
+/* Runs kernel_put's sender on a CUDA device, with a function of this program's own NIC in the
+ * fabric. The receiver is an xPU.
  *
  *   dxp up --xpus 1 && build/bin/kernel_put_cuda; dxp down
  *
  *   kernel_put_cuda [--host] [RECEIVER]   --host: run the sender on the CPU, for machines without
  *                                         such a device
  *
- * Exit status 77: there is no device; the last line of the output has the reason. */
+ * Exit status 77: no device; the last output line has the reason. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +21,12 @@
 
 #define SKIPPED 77
 
-/* A function of this program's NIC, and the memory of the kernel. */
+/* A function of this program's NIC, and the kernel's memory. */
 struct sender {
 	struct dxp_nic *nic;
 	struct dxp_function *function;
 	struct dxp_window *window;
-	struct dxp_memory memory; /* holds the picture, followed by the report */
+	struct dxp_memory memory; /* picture, then report */
 	struct report *report;
 };
 
@@ -46,11 +46,11 @@ static void gpu_check(const char *why, const char *what)
 	exit(1);
 }
 
-/* Opens the NIC, its function and the memory. Arms the function: the NIC does not sleep while a
- * function is armed. The device could not wake it. */
+/* Arms the function: the NIC does not sleep while one is armed, and the device could not wake
+ * it. */
 static void sender_open(struct sender *s)
 {
-	char name[DXP_NAME_BYTES]; /* must differ from the name of this host's own node */
+	char name[DXP_NAME_BYTES]; /* differs from this host's own node */
 	const struct dxp_nic_options options = {.join = true, .thread = true, .name = name};
 
 	snprintf(name, sizeof(name), "gpu-%d", (int)getpid());

@@ -55,7 +55,7 @@ void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *oth
 		fprintf(stderr, "%s", dxp_program_log(s->program));
 	check(status, "build");
 	check(dxp_xpu_nic(s->xpu, &s->nic), "open the NIC");
-	/* The picture is followed by the counter that the NIC uses for --nic-answers. */
+	/* The counter of --nic-answers follows the picture. */
 	check(dxp_mem_alloc(s->xpu, PICTURE_BYTES + sizeof(uint64_t), &s->image), "allocate");
 	check(dxp_mem_alloc(s->xpu, sizeof(struct report), &s->report), "allocate");
 }
@@ -134,7 +134,7 @@ void receiver_start(struct side *s, struct dxp_target peer)
 
 /* ---- verification ---- */
 
-/* Computes the expected picture; returns the number of points in the set. */
+/* Returns the points in the set. */
 static uint32_t picture_compute(uint8_t *picture)
 {
 	uint32_t inside = 0;

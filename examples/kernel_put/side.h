@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares an xPU with the kernels of this example, and the picture that must arrive. Every error
- * makes the program exit with a message. */
+/* An xPU with this example's kernels, and the expected picture. Errors exit with a message. */
 #ifndef KERNEL_PUT_SIDE_H
 #define KERNEL_PUT_SIDE_H
 
@@ -29,8 +28,7 @@ void check(int status, const char *what);
 /* Returns 1, after a message, if standard output lost text, else 0. */
 int output_lost(void);
 
-/* Opens the xPU s->name. If the name is NULL, opens any xPU except the one of `other`. `other` may
- * be NULL. */
+/* Opens xPU s->name; NULL: any but that of `other`, which may be NULL. */
 void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *other);
 void side_close(struct side *s);
 
@@ -39,21 +37,19 @@ struct dxp_argument value(const void *from, uint32_t bytes);
 struct dxp_argument buffer(uint64_t address);
 extern const struct dxp_argument the_nic;
 
-/* Return the addresses that peers need to reach this side's NIC and picture. */
+/* Addresses for peers. */
 struct dxp_target side_target(const struct side *s);
 struct dxp_entry side_image(const struct side *s);
 
 void side_start(struct side *s, const char *kernel, const struct dxp_argument *arguments,
 		uint32_t count);
-/* Waits for the kernel and reads its report. */
 void side_finish(struct side *s);
 void report_check(const struct report *r, const char *where);
 
-/* Starts the kernel that receives the picture and answers `peer`. */
 void receiver_start(struct side *s, struct dxp_target peer);
 
-/* Compares the picture and the answer of `to` with a picture that it computes on the host, and
- * prints it. Returns 0 if both are right, otherwise 1. */
+/* Prints the picture, and compares it and the answer with the host's. Returns 0 if both are right,
+ * otherwise 1. */
 int picture_check(const char *from, const struct report *sent, double ms, const struct side *to,
 		  bool nic_answers);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends an array around all xPUs of the fabric; each xPU adds one to every number. The host posts
- * all commands at once and waits for the last event. The xPUs exchange the data and keep the order
- * without the host.
+/* Sends an array around all xPUs; each adds one to every number. The host posts all commands at
+ * once and waits for the last event; the xPUs exchange data and keep order without it.
  *
  *   dxp up --xpus 3 && build/bin/ring 10; dxp down */
 #include <stdio.h>
@@ -50,8 +49,8 @@ static unsigned stops_open(struct dxp_fabric *fabric, struct stop stops[XPUS_MAX
 	return used;
 }
 
-/* Adds one to each number at xPU `here`, then sends the array to `next`. Returns the event of the
- * array's arrival at `next`. */
+/* Adds one to each number at `here`, then sends them to `next`. Returns the event of their
+ * arrival. */
 static dxp_event hop(const struct stop *here, const struct stop *next, dxp_event arrived)
 {
 	const struct dxp_argument argument = {.kind = DXP_ARGUMENT_BUFFER,
@@ -76,7 +75,6 @@ static dxp_event hop(const struct stop *here, const struct stop *next, dxp_event
 	return passed;
 }
 
-/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

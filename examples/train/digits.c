@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IDX: two bytes of 0, type 8 (bytes), the number of dimensions, each dimension as 32 bits, big
- * end first; then the data. */
+/* IDX: two bytes of 0, type 8 (bytes), the number of dimensions, each as 32 bits, big end first;
+ * then data. */
 #include "digits.h"
 
 #include <errno.h>
@@ -90,7 +90,6 @@ static void path_make(char path[PATH_BYTES], const char *folder, const char *nam
 		fail("the name of the folder is longer than %d bytes", PATH_BYTES);
 }
 
-/* Reads a file of at most `most` bytes. */
 static struct bytes file_read(const char *path, size_t most)
 {
 	FILE *file = fopen(path, "rb");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Samples: images of handwritten digits, with the digit of each. They come from two files in IDX
- * format, as tools/digits writes them, or are drawn by a generator. */
+/* Labelled images of handwritten digits, from two IDX files as tools/digits writes them, or from a
+ * generator. */
 #ifndef LEARN_DIGITS_H
 #define LEARN_DIGITS_H
 
@@ -15,9 +15,9 @@
 
 struct digits {
 	uint32_t count;
-	uint8_t *images; /* count * PIXELS bytes: rows from the top, 0 is paper, 255 is ink */
+	uint8_t *images; /* count * PIXELS: top row first, 0 paper, 255 ink */
 	uint8_t *labels; /* count bytes, 0 .. 9 */
-	void *memory[2]; /* what digits_release frees; digits_decode leaves it to the caller */
+	void *memory[2]; /* for digits_release; digits_decode does not own it */
 };
 
 struct bytes {
@@ -25,17 +25,15 @@ struct bytes {
 	size_t count;
 };
 
-/* Checks the content of both files. On success, points `out` into the bytes and returns NULL.
- * Otherwise returns what is wrong with the file `*wrong` (0: images, 1: labels), as a sentence that
- * the file's name starts. */
+/* On success `out` points into the bytes. Otherwise returns the end of a sentence that the name of
+ * file `*wrong` (0: images, 1: labels) starts. */
 const char *digits_decode(struct bytes images, struct bytes labels, struct digits *out, int *wrong);
 
-/* Reads both files of the folder, or fails. */
 void digits_read(const char *folder, struct digits *out);
 
 void digits_release(struct digits *d);
 
-/* Draws digits with random position, size, slant, strength and noise. */
+/* Draws random position, size, slant, strength and noise. */
 void digits_draw(uint32_t count, uint64_t seed, struct digits *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Draws digits from a font of 5 x 7 dots. All arithmetic is on integers, so a seed gives the same
- * images on every machine. Positions and sizes are in 1/16 of a pixel. */
+/* Draws digits from a 5 x 7 font with integers only, so a seed gives the same images everywhere.
+ * Positions and sizes are in 1/16 pixel. */
 #include "digits.h"
 
 #include "fail.h"
@@ -27,7 +27,7 @@ static const char *const font[CLASSES][ROWS] = {
 struct stroke {
 	int32_t left, top;     /* of the digit */
 	int32_t width, height; /* of a dot */
-	int32_t slant;         /* sixteenths of a pixel to the left, for each row of pixels */
+	int32_t slant;         /* 1/16 pixel to the left per pixel row */
 	int32_t ink;           /* 0 .. 255 */
 };
 

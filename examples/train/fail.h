@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors end the program: fail() prints the sentence on standard error and exits with status 1. */
+/* fail() prints the sentence on standard error and exits with status 1. */
 #ifndef LEARN_FAIL_H
 #define LEARN_FAIL_H
 
@@ -7,7 +7,7 @@
 
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Allocates zeroed memory for `count` elements, or fails. */
+/* Zeroed; fails if out of memory. */
 void *allocate(size_t count, size_t element_bytes);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forward pass, backward pass and update of the network of shape.h. Work-items of per-sample
- * kernels have the index (item, sample). Other kernels have one work-item for each parameter. Sizes
- * are rounded up to whole work-groups, so kernels check their index.
+/* Passes and update of the network of shape.h. Per-sample kernels have work-items (item, sample),
+ * others one per parameter. Sizes are rounded up to whole work-groups, so kernels check their
+ * index.
  *
- * Same bits for any number of xPUs: a gradient is computed for each sample by itself, as a float,
- * and rounded to an integer. Everything that is added across samples is an integer. Contraction to
- * fused operations is off, so the order of the source fixes every rounding. */
+ * Same bits for any number of xPUs: each sample's gradient is a float by itself, rounded to an
+ * integer; everything added across samples is an integer. Without contraction to fused operations,
+ * source order fixes every rounding. */
 #pragma OPENCL FP_CONTRACT OFF
 
-#define NOWHERE 4 /* in `from`: the maximum is not above 0, so no gradient passes */
+#define NOWHERE 4 /* in `from`: no gradient passes, because the maximum is not above 0 */
 
-/* Rounds a sample's gradient. `limit` bounds it so far that the sum of a batch cannot overflow. */
+/* `limit` prevents overflow of a batch's sum. */
 int rounded(float gradient, int limit)
 {
 	return clamp(convert_int_sat_rte(gradient * GRADIENT_ONE), -limit, limit);
 }
 
-/* Returns a number in -2 .. 2, the same for the same two numbers. */
+/* Returns -2 .. 2, the same for the same arguments. */
 int shift_of(uint sample, uint seed)
 {
 	uint h = sample * 0x9e3779b9u + seed;
@@ -26,8 +26,8 @@ int shift_of(uint sample, uint seed)
 	return (int)((h ^ (h >> 16)) % 5) - 2;
 }
 
-/* Copies the samples order[first], order[first + 1], ... to the batch. If `seed` is not 0, moves
- * each image by up to 2 pixels in both directions, so that every epoch has other images. */
+/* Copies samples order[first] ... to the batch. A `seed` other than 0 moves each image by up to 2
+ * pixels per axis, so epochs differ. */
 kernel void gather(global const uchar *images, global const uchar *labels, global const uint *order,
 		   global float *batch, global uchar *expected, uint first, uint seed)
 {
@@ -45,8 +45,7 @@ kernel void gather(global const uchar *images, global const uchar *labels, globa
 		expected[s] = labels[sample];
 }
 
-/* Computes one output of a convolution: the maximum of 2 x 2 sums, or 0 if none is above. `from`
- * gets the position of the maximum, 0 .. 3 or NOWHERE. */
+/* The maximum of 2 x 2 sums, or 0 if none is above. `from`: its position 0 .. 3, or NOWHERE. */
 void convolve(global const float *in, uint channels, uint side, global const float *taps,
 	      float bias, uint y, uint x, global float *out, global uchar *from)
 {
@@ -104,8 +103,8 @@ kernel void forward3(global const float *in, global const float *w, global float
 	out[s * OUTPUTS3 + i] = sum > 0.0f ? sum : 0.0f;
 }
 
-/* Computes the last layer and softmax, and from them the cross-entropy `loss`, its derivative
- * `delta`, and whether the largest output is the expected class (`hit`). */
+/* Last layer and softmax: the cross-entropy `loss`, its derivative `delta`, and `hit`, the largest
+ * output being the expected class. */
 kernel void forward4(global const float *in, global const float *w, global const uchar *expected,
 		     global float *delta, global float *loss, global int *hit)
 {
@@ -128,7 +127,7 @@ kernel void forward4(global const float *in, global const float *w, global const
 	hit[s] = best == label;
 }
 
-/* Two more elements follow the gradients: the sum of the losses, and the number of hits. */
+/* After the gradients: the sum of losses, the number of hits. */
 kernel void gradient4(global const float *in, global const float *delta, global const float *loss,
 		      global const int *hit, global int *gradients, uint samples, int limit)
 {
@@ -192,15 +191,14 @@ kernel void delta2(global const float *delta3, global const float *w3, global co
 	delta[s * OUTPUTS2 + i] = from[s * OUTPUTS2 + i] == NOWHERE ? 0.0f : sum;
 }
 
-/* Returns a sample's gradient of one tap (ky, kx) between a channel of the input and one of the
- * output. */
+/* Returns a sample's gradient of tap (ky, kx) between an input and an output channel. */
 float tap_gradient(global const float *in, uint side, global const float *delta,
 		   global const uchar *from, uint point_side, uint ky, uint kx)
 {
 	float sum = 0.0f;
 
 	for (uint point = 0; point < point_side * point_side; point++) {
-		const uint p = from[point] & 3; /* delta is 0 where `from` is NOWHERE */
+		const uint p = from[point] & 3; /* delta is 0 at NOWHERE */
 		const uint y = 2 * (point / point_side) + p / 2 + ky;
 		const uint x = 2 * (point % point_side) + p % 2 + kx;
 		sum += delta[point] * in[y * side + x];
@@ -238,7 +236,7 @@ kernel void gradient2(global const float *in, global const float *delta, global 
 	gradients[i] = sum;
 }
 
-/* One work-item for each channel: adds what each output of the second layer passes back. */
+/* One work-item per channel: adds what the second layer's outputs pass back. */
 kernel void delta1(global const float *delta2, global const float *w2, global const uchar *from2,
 		   global const uchar *from1, global float *delta)
 {
@@ -282,8 +280,8 @@ kernel void gradient1(global const float *batch, global const float *delta,
 	gradients[i] = sum;
 }
 
-/* Steepest descent with momentum. `share` is 1 / (batch * GRADIENT_ONE): it makes the sum of the
- * batch's gradients their mean. */
+/* Steepest descent with momentum. `share`, 1 / (batch * GRADIENT_ONE), turns the batch's sum into
+ * the mean. */
 kernel void update(global const int *gradients, global float *w, global float *velocity, uint count,
 		   float share, float rate, float momentum)
 {
@@ -295,7 +293,7 @@ kernel void update(global const int *gradients, global float *w, global float *v
 	w[i] -= rate * velocity[i];
 }
 
-/* Adds the loss and the hits of a batch, which follow the gradients of the last layer. */
+/* Loss and hits follow the last layer's gradients. */
 kernel void tally(global const int *gradients, global long *totals)
 {
 	totals[0] += gradients[PARAMETERS4];

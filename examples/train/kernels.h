@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the text of shape.h and kernels.cl. The build generates its definition. */
+/* Text of shape.h and kernels.cl; the build generates its definition. */
 #ifndef LEARN_KERNELS_H
 #define LEARN_KERNELS_H
 

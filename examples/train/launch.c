@@ -6,9 +6,9 @@
 #include "shape.h"
 
 #define ARGUMENTS_MAX 6  /* buffers of one kernel */
-#define GROUP         64 /* the same for all batches: an xPU compiles a kernel for each size */
+#define GROUP         64 /* one size, because an xPU compiles a kernel for each */
 
-/* Kernels over samples have the index (item, sample), others only the item. */
+/* `samples`: the index is (item, sample), otherwise the item. */
 static const struct kernel_row {
 	const char *name;
 	bool samples;
@@ -34,7 +34,7 @@ static const struct kernel_row {
 	[TALLY] = {"tally", false, 1, {GRADIENTS4, TOTALS}},
 };
 
-/* Bytes of a buffer: those of each sample of a launch, those of each sample of all, and others. */
+/* Bytes per sample of a launch, per sample of all, and fixed. */
 static const struct buffer_row {
 	uint32_t batch, all, fixed;
 } sizes[BUFFERS] = {

@@ -13,8 +13,8 @@
 #include "report.h"
 #include "sum.h"
 
-#define SPLIT_SEED 20   /* which samples are held out is the same in every run */
-#define RATE_STEP  0.7f /* the learning rate of an epoch, relative to that of the epoch before */
+#define SPLIT_SEED 20   /* the same samples are held out in every run */
+#define RATE_STEP  0.7f /* from one epoch to the next */
 
 static double now(void)
 {
@@ -24,7 +24,7 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Returns the numbers of all samples in random order. The last tenth is held out. */
+/* Returns all sample numbers in random order; the last tenth is held out. */
 static uint32_t *split(uint32_t count)
 {
 	struct random r = {SPLIT_SEED};

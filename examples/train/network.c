@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host enqueues a step without waiting for its results. The layers go backwards: while the sums
- * of one layer travel, the replicas compute the gradients of the layer before. Updates come last,
- * in the order in which sums end, so only the first layer's sum has nothing to overlap with. */
+/* Steps are enqueued without waiting. Layers go backwards: while one layer's sums travel, replicas
+ * compute the layer before. Updates come last, as sums end, so only the first layer's sum overlaps
+ * with nothing. */
 #include "network.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@
 
 static const uint32_t parameters[LAYERS] = {PARAMETERS1, PARAMETERS2, PARAMETERS3, PARAMETERS4};
 
-/* inputs of one output of a layer */
+/* inputs per output */
 static const uint32_t fan_in[LAYERS] = {TAPS, CHANNELS1 *TAPS, OUTPUTS2, OUTPUTS3};
 
 uint32_t network_gradients(uint32_t layer)
@@ -101,7 +101,7 @@ static void write(struct network *n, uint32_t replica, enum buffer b, const void
 		      "clEnqueueWriteBuffer");
 }
 
-/* Gives all replicas the same random weights, uniform with variance 2 / inputs; biases are 0. */
+/* All replicas get the same uniform weights with variance 2 / inputs; biases are 0. */
 static void weights_make(struct network *n)
 {
 	struct random r = {n->options->seed};
@@ -119,7 +119,7 @@ static void weights_make(struct network *n)
 	free(weights);
 }
 
-/* First sample of a replica's part of the batch. Parts differ by at most one sample. */
+/* Parts of the batch differ by at most one sample. */
 static uint32_t part_first(const struct network *n, uint32_t replica)
 {
 	return n->options->batch * replica / n->replica_count;
@@ -130,7 +130,6 @@ static uint32_t part_max(const struct network *n)
 	return (n->options->batch + n->replica_count - 1) / n->replica_count;
 }
 
-/* Enqueues the backward pass of one layer on all replicas, and starts its sum. */
 static void layer_backward(struct network *n, uint32_t layer)
 {
 	static const enum kernel deltas[LAYERS] = {DELTA1, DELTA2, DELTA3, KERNELS};
@@ -192,8 +191,8 @@ void network_step(struct network *n, uint32_t first)
 	}
 }
 
-/* Launches every kernel and every sum once. Gradients and velocities are zero before the updates,
- * so the parameters stay. */
+/* Launches each kernel and sum once. Parameters stay, because gradients and velocities are still
+ * zero. */
 static void warm(struct network *n)
 {
 	cl_event summed[REPLICAS_MAX];
@@ -253,7 +252,6 @@ void network_order(struct network *n, const uint32_t *order, uint32_t shifts, fl
 	}
 }
 
-/* Reads the totals of a replica and sets them to 0. */
 static struct totals totals_read(struct network *n, uint32_t replica)
 {
 	static const cl_long zero[2];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network on all xPUs. Each xPU has a replica: all parameters, all samples, an in-order queue.
- * A step gives each replica a part of the batch; sum.h adds the gradients of all parts; each
- * replica then makes the same update.
+/* The network on all xPUs. Each has a replica: all parameters and samples, an in-order queue. A
+ * step gives each a part of the batch; sum.h adds the gradients; each makes the same update.
  *
  *   network_open -> for each epoch { network_order, network_step ..., network_finish,
  *                                    network_evaluate, network_same } -> network_close
@@ -45,7 +44,7 @@ enum buffer {
 	NO_BUFFER,
 	IMAGES,
 	LABELS,
-	ORDER, /* numbers of samples: those to learn from, then those held out */
+	ORDER, /* sample numbers: to learn from, then held out */
 	BATCH,
 	EXPECTED,
 	OUT1,
@@ -93,44 +92,38 @@ struct network {
 	struct replica replicas[REPLICAS_MAX];
 	struct sum *sum;
 	uint32_t sample_count;
-	uint32_t shifts;               /* seed of the shifts of images in this epoch */
-	cl_event before[REPLICAS_MAX]; /* ends of the step before; NULL: none is outstanding */
+	uint32_t shifts;               /* seed of this epoch's image shifts */
+	cl_event before[REPLICAS_MAX]; /* ends of the step before; NULL: none outstanding */
 };
 
-/* What a pass over samples found. */
 struct totals {
-	int64_t loss; /* sum of the losses, in units of 2^-20 */
+	int64_t loss; /* in units of 2^-20 */
 	int64_t hits; /* samples whose class was found */
 };
 
-/* Number of gradients of layer 0 .. LAYERS - 1. Those of the last layer include two sums: the loss
- * and the hits. */
+/* Returns a layer's number of gradients; the last layer adds the sums of loss and hits. */
 uint32_t network_gradients(uint32_t layer);
 
-/* Fails, naming the call, if `error` is not CL_SUCCESS. */
+/* Fails, naming the call, unless CL_SUCCESS. */
 void network_check(cl_int error, const char *call);
 
-/* Opens the devices, uploads samples and random parameters, and launches each kernel once, so that
- * the first step waits for no compiler. `digits` may be freed afterwards. */
+/* Uploads samples and random parameters, and launches each kernel once, so the first step waits for
+ * no compiler. `digits` may then be freed. */
 void network_open(struct network *n, const struct options *options, const struct digits *digits);
 void network_close(struct network *n);
 
-/* Begins an epoch: uploads the order of the samples, and sets the seed of the shifts of images and
- * the learning rate. */
+/* Begins an epoch: the samples' order, the seed of shifts, the learning rate. */
 void network_order(struct network *n, const uint32_t *order, uint32_t shifts, float rate);
 
-/* Enqueues a step that learns from the batch that starts at order[first]. At most two steps are
- * outstanding; the call waits for the one before the last. */
+/* Learns from the batch at order[first]. At most two steps are outstanding: waits for the one
+ * before the last. */
 void network_step(struct network *n, uint32_t first);
 
-/* Waits for all steps; returns their totals, which start again from 0. */
 struct totals network_finish(struct network *n);
 
-/* Classifies order[first] .. order[first + count - 1], spread over all replicas. */
 struct totals network_evaluate(struct network *n, uint32_t first, uint32_t count);
 
-/* Compares the parameters of all replicas bit by bit; fails if they differ. Returns a hash of
- * them (FNV-1a). */
+/* Fails unless all replicas' parameters are equal bit by bit. Returns their FNV-1a hash. */
 uint64_t network_same(struct network *n);
 
 #endif

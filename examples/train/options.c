@@ -10,7 +10,7 @@
 #include "network.h"
 #include "sum.h"
 
-#define BATCH_MAX  1024 /* samples; a gradient is below 2^31 / batch, which is 2.0 then */
+#define BATCH_MAX  1024 /* a gradient is below 2^31 / batch, here 2.0 */
 #define EPOCHS_MAX 10000
 
 static void help(void)

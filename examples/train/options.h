@@ -9,7 +9,7 @@ struct sum_way;
 
 struct options {
 	const char *folder;   /* of the files of digits */
-	const char *platform; /* a word in the platform's name; NULL: any */
+	const char *platform; /* a word of its name; NULL: any */
 	const char *json;     /* NULL: none */
 	const struct sum_way *way;
 	uint32_t xpus;  /* 0: all */
@@ -18,7 +18,7 @@ struct options {
 	float rate, momentum;
 };
 
-/* Parses the arguments. Exits after --help, and with status 2 after a usage error. */
+/* Exits after --help, and with status 2 after a usage error. */
 void options_parse(struct options *o, int argc, char **argv);
 
 #endif

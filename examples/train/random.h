@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random numbers (splitmix64). The same seed gives the same numbers on every machine. */
+/* Random numbers (splitmix64), the same on every machine. */
 #ifndef LEARN_RANDOM_H
 #define LEARN_RANDOM_H
 
@@ -18,25 +18,24 @@ static inline uint32_t random_bits(struct random *r)
 	return (uint32_t)(z >> 32);
 }
 
-/* Returns a number in 0 .. bound - 1. */
+/* 0 .. bound - 1 */
 static inline uint32_t random_below(struct random *r, uint32_t bound)
 {
 	return (uint32_t)(((uint64_t)random_bits(r) * bound) >> 32);
 }
 
-/* Returns a number in low .. high. */
+/* low .. high, inclusive */
 static inline int32_t random_between(struct random *r, int32_t low, int32_t high)
 {
 	return low + (int32_t)random_below(r, (uint32_t)(high - low + 1));
 }
 
-/* Returns a float in -1 .. 1, a multiple of 2^-23. */
+/* -1 .. 1, a multiple of 2^-23 */
 static inline float random_float(struct random *r)
 {
 	return (float)(random_bits(r) >> 8) * 0x1p-23f - 1.0f;
 }
 
-/* Brings the numbers into a random order. */
 static inline void random_shuffle(struct random *r, uint32_t *numbers, uint32_t count)
 {
 	for (uint32_t i = count; i > 1; i--) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output: a line for each epoch, and the same as a line of JSON. */
+/* A line per epoch, and the same in JSON. */
 #ifndef LEARN_REPORT_H
 #define LEARN_REPORT_H
 
@@ -12,13 +12,13 @@ struct epoch {
 	float rate;             /* learning rate */
 	uint32_t learned, held; /* samples of the passes */
 	struct totals training, test;
-	double seconds;      /* of the steps of this epoch */
-	double seconds_all;  /* of the steps of all epochs so far */
+	double seconds;      /* of this epoch's steps */
+	double seconds_all;  /* of all steps so far */
 	uint64_t host_bytes; /* gradients that the program read or wrote */
 	uint64_t weights;    /* hash */
 };
 
-/* Opens the file of --json; returns NULL without that option. */
+/* Opens the file of --json; NULL: no such option. */
 FILE *report_open(const struct options *o);
 void report_epoch(const struct network *n, const struct epoch *e, FILE *json);
 /* Fails if a line is lost. */

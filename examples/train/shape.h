@@ -29,10 +29,10 @@
 #define PARAMETERS2 (CHANNELS2 * CHANNELS1 * TAPS + CHANNELS2)
 #define PARAMETERS3 (OUTPUTS3 * OUTPUTS2 + OUTPUTS3)
 #define PARAMETERS4 (CLASSES * OUTPUTS3 + CLASSES)
-/* sums that travel with the gradients of the last layer: those, the loss, the hits */
+/* the gradients, the loss, the hits */
 #define SUMS4 (PARAMETERS4 + 2)
 
-/* Gradients are integers in units of 2^-20: sums of integers have the same bits in every order. */
+/* Gradients are integers in units of 2^-20: integer sums have the same bits in every order. */
 #define GRADIENT_ONE 1048576.0f
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds in this program, for comparison. Reads start when the gradients are computed, so they
- * overlap with the layers before as the sums of the xPUs do. */
+/* Adds in this program, for comparison. Reads start as gradients are computed, so they overlap like
+ * the xPUs' sums. */
 #include <stdlib.h>
 
 #include "fail.h"
@@ -25,7 +25,6 @@ void sum_host_open(struct sum *s)
 	}
 }
 
-/* Waits until the writes of the step before have read the memory that the next reads fill. */
 static void written_wait(struct sum *s, uint32_t layer)
 {
 	for (uint32_t i = 0; i < s->network->replica_count; i++) {

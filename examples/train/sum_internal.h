@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the ways to add share. */
+/* Shared by the ways to add. */
 #ifndef LEARN_SUM_INTERNAL_H
 #define LEARN_SUM_INTERNAL_H
 
@@ -11,11 +11,11 @@ struct sum {
 	const struct sum_way *way;
 	struct network *network;
 	uint64_t host_bytes;
-	/* way xpus: a queue for the sums of each layer, so that no other queue waits for them */
+	/* way xpus: a queue per layer's sums, so no other queue waits */
 	clEnqueueAllreduceDXP_fn allreduce;
 	cl_command_queue layers[LAYERS];
 	cl_event summed[LAYERS];
-	/* way host: a queue for each replica's transfers, and memory for its gradients */
+	/* way host: a queue and gradient memory per replica */
 	cl_command_queue queues[REPLICAS_MAX];
 	cl_int *gradients[LAYERS][REPLICAS_MAX];
 	cl_event arrived[LAYERS][REPLICAS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds by clEnqueueAllreduceDXP: the gradients never pass through the host. */
+/* Adds by clEnqueueAllreduceDXP, not through the host. */
 #include "fail.h"
 #include "sum_internal.h"
 

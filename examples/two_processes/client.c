@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attaches to a function of a NIC, finds the server, and accesses the server's memory in three
- * ways: a PUT that the server is notified of, a GET, and an atomic operation. See server.c.
+/* Attaches to a NIC function, finds the server (server.c), and accesses its memory by a PUT that
+ * notifies it, a GET, and an atomic operation.
  *
  *   build/bin/nic_client [NIC [SERVER]]      SERVER: the address that the server printed, when it
  *                                            is on another node */
@@ -30,8 +30,6 @@ static struct dxp_target server_find(struct dxp_function *f, const char *address
 	return t;
 }
 
-/* Sends this client's address and key. Returns the server's answer, with the key of the server's
- * memory. */
 static struct hello hello_send(struct dxp_function *f, const struct dxp_target *server)
 {
 	struct dxp_window *w = dxp_function_window(f);

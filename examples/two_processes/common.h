@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Protocol constants and helpers that server and client share. */
+/* Shared by server and client. */
 #ifndef TWO_PROCESSES_COMMON_H
 #define TWO_PROCESSES_COMMON_H
 
@@ -12,14 +12,14 @@
 
 #include <dxp/function.h>
 
-#define LABEL       "two-processes" /* the client finds the server by this label */
+#define LABEL       "two-processes" /* for finding the server */
 #define BYTES       65536           /* size of the server's memory */
-#define COUNTER_AT  (BYTES - 8)     /* the last 8 bytes of the memory count the clients */
+#define COUNTER_AT  (BYTES - 8)     /* the last 8 bytes count the clients */
 #define TAG         42u             /* tag of the announced PUT */
-#define CLIENTS_MAX 32              /* clients that may wait at one time */
+#define CLIENTS_MAX 32              /* waiting at one time */
 #define WAIT_NS     10000000000ull
 
-/* First NAP of each side: the address of the sender, and the key of its memory. */
+/* First NAP of each side: its address and memory key. */
 struct hello {
 	struct dxp_target target;
 	uint32_t key;
@@ -33,8 +33,7 @@ static inline void check(int status, const char *what)
 	exit(1);
 }
 
-/* Pauses and returns true if the caller should retry, because the other side may still be
- * starting. */
+/* Pauses and returns true to retry: the other side may still be starting. */
 static inline int again(int status, int *tries)
 {
 	const struct timespec pause = {.tv_nsec = 100000000};
@@ -59,15 +58,13 @@ static inline void usage_if_requested(int argc, char **argv, const char *text)
 	exit(output_lost());
 }
 
-/* Checks the status of a post, then wakes the NIC if it sleeps. */
 static inline void posted(struct dxp_function *f, int status, const char *what)
 {
 	check(status, what);
 	dxp_function_kick(f);
 }
 
-/* Waits for the completion of the last post. Returns the completion if the post succeeded;
- * otherwise exits. */
+/* Waits for the last post's completion; exits if it failed. */
 static inline struct dxp_nic_event completion(struct dxp_function *f, const char *what)
 {
 	struct dxp_nic_event event;

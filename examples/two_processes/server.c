@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attaches to a function of a NIC and offers 64 KiB of memory to every client that sends a hello.
- * Exits after CLIENTS clients; 0 means never.
+/* Attaches to a NIC function and offers 64 KiB of memory to each client that sends a hello. Exits
+ * after CLIENTS clients; 0: never.
  *
  * A NIC of dxpd:                          A NIC inside the server, served to others:
  *   dxp up                                  build/bin/nic_server --own mine 1 &
@@ -34,11 +34,11 @@ static void hello_answer(struct dxp_function *f, const struct hello *client,
 	completion(f, "answer");
 }
 
-/* Clients that sent a hello while the server waited for the data of another client. */
+/* Clients whose hello came while another was served. */
 static struct hello waiting[CLIENTS_MAX];
 static int waiting_count;
 
-/* Dequeues one NAP. Returns 1 if it is the last message of a client, otherwise 0. */
+/* Dequeues one NAP. Returns 1 for a client's last message, otherwise 0. */
 static int event_handle(struct dxp_function *f)
 {
 	struct dxp_window *w = dxp_function_window(f);
@@ -54,8 +54,8 @@ static int event_handle(struct dxp_function *f)
 	return 1;
 }
 
-/* Answers the client that has waited longest, and receives its data. Returns how many other clients
- * sent their last message meanwhile. */
+/* Answers the client that waited longest, and receives its data. Returns how many others sent their
+ * last message meanwhile. */
 static int client_serve(struct dxp_function *f, const struct hello *own,
 			const struct dxp_memory *memory)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls every function of dxp/device.h once, in the language of the compilation: C17, C++, CUDA C,
- * OpenCL C, C for RISC-V. LAYOUT is the name of a file that test/device/lib.sh makes from the
- * tables in docs/reference/window.md. It has a CHECK_ row for each fact of the layout. */
+/* Calls every function of dxp/device.h once, as C17, C++, CUDA C, OpenCL C, and C for RISC-V.
+ * LAYOUT names a file of CHECK_ rows, made by test/device/lib.sh from docs/reference/window.md. */
 #include <dxp/device.h>
 
-/* These languages have no static assertion in common, so an array of negative size is used. */
+/* These languages share no static assertion, so an array has negative size. */
 #define CHECK_CONCAT_(a, b)    a##b
 #define CHECK_NAME_(line)      CHECK_CONCAT_(check_, line)
 #define CHECK_TRUE(what)       typedef char CHECK_NAME_(__LINE__)[(what) ? 1 : -1];

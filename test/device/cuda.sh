@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles dxp/device.h as CUDA C, as device code and as host code. The loads and stores of device
-# code must have system scope. Needs nvcc, but no GPU.
+# Compiles dxp/device.h as CUDA device and host code. Device loads and stores must have system
+# scope. Needs nvcc, but no GPU.
 source "$(dirname "$0")/lib.sh"
 
 nvcc=$(command -v nvcc || true)

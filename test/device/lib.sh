@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Helpers for the tests of dxp/device.h. Turns the layout in docs/reference/window.md into checks.
-# all.c calls every function of the header. Each test compiles it with its own compiler; all
-# warnings are errors.
+# Turns the layout in docs/reference/window.md into checks of dxp/device.h. all.c calls every
+# function; each test compiles it with its compiler, with warnings as errors.
 set -euo pipefail
 
 readonly headers=("$DXP_SOURCE"/include/dxp/{window,shared,device}.h)
@@ -20,8 +19,8 @@ skip() { printf 'skipped: %s\n' "$*"; exit 77; }
 # shellcheck source=test/net/lib_text.sh
 . "$DXP_SOURCE/test/net/lib_text.sh" # defines left_out
 
-# Writes the tables of the document as CHECK_ rows: for each struct its size, the offset of each
-# field, and that it has no gaps; for each name its value.
+# Writes the document's tables as CHECK_ rows: a struct's size, offsets and lack of gaps; a name's
+# value.
 layout() {
 	awk '
 	/^### `struct / {
@@ -53,7 +52,7 @@ layout() {
 		fail "$document: fewer than 7 structs found"
 }
 
-# Fails if a name of the header is missing in the document or in all.c.
+# Fails if the document or all.c lacks a name of the header.
 complete() {
 	local name missing=
 	for name in $(sed -n 's/^#define \(DXP_[A-Z_]*\)  *[0-9].*/\1/p' "${headers[@]}") \
@@ -82,7 +81,7 @@ build() {
 	printf 'ok: %s\n' "$*"
 }
 
-# emitted FILE PATTERN WHAT: fails if no line in the compiler's output matches.
+# emitted FILE PATTERN WHAT: fails unless a line of the compiler's output matches.
 emitted() {
 	grep -qE "$2" "$1" || fail "no $3 in what the compiler made: $2"
 	printf 'ok: %s: %s times\n' "$3" "$(grep -cE "$2" "$1")"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles dxp/device.h as OpenCL C 1.2, 2.0 and 3.0, with clang. Compiles 3.0 also for a device
-# without the optional atomics of 3.0. opencl_run runs the result.
+# Compiles dxp/device.h as OpenCL C 1.2, 2.0 and 3.0 (also without optional atomics), with clang.
+# opencl_run runs the result.
 source "$(dirname "$0")/lib.sh"
 
 command -v clang >/dev/null || skip 'no clang; tools/setup check'
@@ -10,7 +10,7 @@ cl() {
 	build clang -x cl --target=spir64 -O1 -Wall -Wextra -pedantic -Werror -Wconversion \
 		-Wsign-conversion -Wundef -Wpointer-arith -S -emit-llvm -o "$scratch/all.ll" "$@"
 }
-# The memory order is an argument of the call: 2 means acquire, 3 means release.
+# memory order as an argument: 2 is acquire, 3 release
 atomics() {
 	emitted "$scratch/all.ll" 'atomic_store_explicit.*i32 (noundef )?3,' 'store-release'
 	emitted "$scratch/all.ll" 'atomic_load_explicit.*i32 (noundef )?2,' 'load-acquire'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs dxp/device.h in OpenCL kernels. They must store the same bytes as C code, and exchange
- * messages with a NIC in another thread while they run. Tests each version of OpenCL C that the
- * device supports. Skipped without an OpenCL device that works in host memory. */
+/* Runs dxp/device.h in OpenCL kernels, in each supported version of OpenCL C: they store the same
+ * bytes as C code, and exchange messages with a NIC in another thread. Skipped without an OpenCL
+ * device that works in host memory. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,9 +21,9 @@
 #include "engine/engine.h"
 
 #define AREA   0x5000000000ull
-#define ANSWER 16 /* number of words after the window that a kernel may write as its answer */
+#define ANSWER 16 /* words after the window for a kernel's answer */
 
-/* Source text that is compiled in this file as C, and in kernels as OpenCL C. */
+/* Compiled here as C, and in kernels as OpenCL C. */
 #define POSTS                                                                                      \
 	{                                                                                          \
 		struct dxp_target to = {7, 1, 2, 0x12345678};                                      \
@@ -82,7 +82,7 @@ static const char speaking[] =
 	"	out[10] = dxp_total_wait(w, 1, 10);\n"
 	"}\n";
 
-/* A kernel that stores 40 doorbells for 32 descriptors without a claim (C-15). */
+/* Stores 40 doorbells for 32 descriptors without a claim (C-15). */
 static const char overrunning[] =
 	"kernel void overrun(global uchar *memory, global int *out)\n"
 	"{\n" WINDOW "	struct dxp_target to = {0, 0, 0, 1};\n"
@@ -104,8 +104,8 @@ static const char overrunning[] =
 	"	out[5] = out[2] == DXP_EOVERRUN;\n"
 	"}\n";
 
-/* A kernel that builds a list with more entries than a descriptor holds, and posts it by address
- * (C-14). out[0] is the key of the region that begins at `out`. */
+/* Posts by address a list longer than a descriptor (C-14). out[0] is the key of the region at
+ * `out`. */
 static const char chaining[] =
 	"kernel void chain(global uchar *memory, global int *out)\n"
 	"{\n" WINDOW "	struct dxp_target self = dxp_self(w, 1);\n"
@@ -127,7 +127,7 @@ static const char chaining[] =
 	"}\n";
 
 static struct {
-	/* window of the kernels; this struct is the memory of the engine */
+	/* this struct is the engine's memory */
 	struct dxp_window window;
 	union {
 		int out[ANSWER];
@@ -304,7 +304,6 @@ static void opencl_run__speaks_with_a_nic(void **state)
 	assert_int_equal(shared->out[10], DXP_ETIMEDOUT);
 }
 
-/* Returns the header and the kernels as one text. */
 static char *source_read(void)
 {
 	static const char *const files[] = {"window.h", "shared.h", "device.h"};

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles dxp/device.h as C for 32-bit RISC-V without a library: it must be self-contained.
+# dxp/device.h must compile as C for 32-bit RISC-V without a library.
 source "$(dirname "$0")/lib.sh"
 
 command -v clang >/dev/null || skip 'no clang; tools/setup check'

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declares the interface of every fuzz target. A target accepts any bytes, returns 0, and keeps no
- * state between calls. */
+/* Interface of every fuzz target: accepts any bytes, returns 0, keeps no state between calls. */
 #ifndef TEST_FUZZ_FUZZ_H
 #define TEST_FUZZ_FUZZ_H
 

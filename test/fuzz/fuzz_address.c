@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes texts of addresses. An address that parses must be the same after it was formatted and
- * parsed again, and after it was encoded and decoded. */
+/* Fuzzes texts of addresses: one that parses survives formatting and parsing, and encoding and
+ * decoding. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes messages between processes and a NIC: a message that decodes must encode to the same
- * bytes. */
+/* Fuzzes messages between processes and a NIC: a decoded one encodes to the same bytes. */
 #include <assert.h>
 #include <string.h>
 

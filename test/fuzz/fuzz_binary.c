@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes program binaries from hosts: the seal, the pack behind the seal, and rv32's objects in the
- * pack. The first byte selects how much of the input is made valid, so that mutations get past each
- * check. */
+/* Fuzzes program binaries from hosts: seal, pack, and rv32 objects. The first byte selects how much
+ * is made valid, so mutations get past each check. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +14,9 @@
 #include "engine/seal.h"
 #include "test/fuzz/fuzz.h"
 
-#define SUM_AT 8 /* offset of the checksum in a pack, behind its magic */
+#define SUM_AT 8 /* in a pack, behind its magic */
 
-/* Checks that the parts of a pack that is accepted lie inside the pack's bytes. */
+/* The parts of an accepted pack lie inside its bytes. */
 static void pack_check(const uint8_t *data, size_t bytes)
 {
 	static struct rv32_object list[RV32_OBJECTS_MAX];
@@ -42,7 +41,6 @@ static void pack_check(const uint8_t *data, size_t bytes)
 	}
 }
 
-/* Replaces the checksum of the pack by the right one. */
 static void sum_repair(uint8_t *pack, size_t bytes)
 {
 	const size_t skip = SUM_AT + OCL_KEY_BYTES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes board descriptions. If a description parses, its values are within the bounds of the
- * manual. If not, it leaves no state. */
+/* Fuzzes board descriptions: one that parses is within the manual's bounds, another leaves no
+ * state. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,8 +14,7 @@
 #include "engine/board_config.h"
 #include "engine/engine.h"
 
-/* Parses without log messages. Otherwise a million runs would print the reasons of all
- * rejections. */
+/* Parses without logging, because a million runs would print all rejections. */
 static int parse_quietly(const char *text, size_t bytes, struct board_config *out)
 {
 	static int nowhere = -1, kept = -1;

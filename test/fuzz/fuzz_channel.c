@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes arbitrary bytes to both ends of a channel: as datagrams, as messages of the handshake, and
- * sealed with the right keys. Sealed bytes reach the decoders and the state behind them. The input
- * is one byte that selects the end, followed by records of length (1 byte) and that many bytes. */
+/* Passes bytes to both ends of a channel: raw, as handshake messages, and sealed with the right
+ * keys to reach the decoders behind. Input: a byte that selects the end, then records of a length
+ * byte and data. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static size_t flatten(const struct datagram *d, uint8_t *out)
 	return d->header_bytes + d->slices[0].bytes;
 }
 
-/* Returns the size of the next record of the input, and its bytes in *record. */
+/* Returns the next record's size, with its bytes in *record. */
 static size_t record_next(const uint8_t **data, size_t *bytes, const uint8_t **record)
 {
 	if (*bytes == 0)
@@ -74,7 +74,7 @@ static void frame_pass(struct registry *r, uint8_t step, uint16_t number, const 
 	registry_receive(r, &node, frame, bytes, S_NS);
 }
 
-/* Reads the manager's answer. Returns false if there is none. */
+/* Returns false without an answer. */
 static bool answer_read(struct registry *r, struct channel_frame *f, uint8_t *frame)
 {
 	struct datagram out;
@@ -160,7 +160,7 @@ static void node_fuzz(const uint8_t *data, size_t bytes)
 	good(keys_public(manager_private, options.manager_key));
 	memcpy(options.private_key, node_private, sizeof(options.private_key));
 	good(channel_create(&options, S_NS, &c) == DXP_OK && channel_send(c, &out, S_NS) == 1);
-	channel_receive(c, &manager, data, bytes, S_NS); /* passes the bytes without a seal */
+	channel_receive(c, &manager, data, bytes, S_NS); /* without a seal */
 	good(channel_frame_decode(frame, flatten(&out, frame), &f) == DXP_OK);
 	const struct noise_options own = {.prologue = prologue,
 					  .prologue_bytes = channel_prologue(f.id, prologue),
@@ -182,7 +182,7 @@ static void node_fuzz(const uint8_t *data, size_t bytes)
 	channel_destroy(c);
 }
 
-/* Passes raw messages of the handshake to a responder and to an initiator. */
+/* Raw handshake messages, for responder and initiator. */
 static void handshake_fuzz(const uint8_t *data, size_t bytes)
 {
 	uint8_t out[FABRIC_DATAGRAM_BYTES], message[FABRIC_DATAGRAM_BYTES], manager_key[KEYS_BYTES];

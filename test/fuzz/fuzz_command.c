@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes commands, replies and events: a message that decodes must encode to the same bytes. */
+/* Fuzzes commands, replies and events: a decoded one encodes to the same bytes. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes files of digits (IDX). The first four bytes of the input are the length of the images'
- * file, big end first; the labels' file follows it. Decoding must give an error, or samples that
- * can be read completely. */
+/* Fuzzes digit files (IDX): the first four bytes are the length of the images, big end first;
+ * labels follow. Decoding gives an error, or samples that can be read completely. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 
 #define LENGTH_BYTES 4
 
-/* Copies a part of the input to a block of its exact size. */
+/* Copies to a block of exact size. */
 static uint8_t *copy(const uint8_t *data, size_t bytes)
 {
 	uint8_t *block = malloc(bytes ? bytes : 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes what a manager reads from etcd and about it. The first byte chooses: 'a' an answer, 'r' a
- * row (a line with its key, then its JSON), 'p' the place of the store. Decoded rows fit the
- * registry, and are written again as they were read. */
+/* Fuzzes a manager's reads of etcd. The first byte selects: 'a' an answer, 'r' a row (a line with
+ * its key, then JSON), 'p' the store's place. Decoded rows fit the registry, and are written as
+ * they were read. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

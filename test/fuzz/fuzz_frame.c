@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes RLTP frames. Passes arbitrary bytes to every decoder, and again with a corrected checksum,
- * because arbitrary bytes hardly ever have a right one. A frame that decodes must encode to the
- * same bytes. */
+/* Fuzzes RLTP frames, also with a corrected checksum, because arbitrary bytes hardly ever have a
+ * right one. A decoded frame encodes to the same bytes. */
 #include <assert.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@
 #include "test/fuzz/fuzz.h"
 #include "wire/frame.h"
 
-/* bytes; headers and bodies are far shorter, and payload is not decoded */
+/* bytes; headers and bodies are far shorter, payload is not decoded */
 #define FRAME_BYTES_MAX 2048
 
 static void bodies_decode(const uint8_t *body, size_t bytes, uint16_t flags)
@@ -87,7 +86,7 @@ static void short_bodies_decode(const uint8_t *body, size_t bytes)
 	}
 }
 
-/* Corrects length and checksum of the frame, so that decoding reaches the other checks. */
+/* Corrects length and checksum, so that decoding reaches the other checks. */
 static void frame_seal(uint8_t *frame, size_t bytes)
 {
 	size_t header_bytes = (frame[WIRE_OFF_VERSION_HEADER] & 0xfu) * 8;

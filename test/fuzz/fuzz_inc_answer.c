@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes inquiries to switches and their answers: a message that decodes must encode to the same
- * bytes. */
+/* Fuzzes inquiries to switches and their answers: a decoded one encodes to the same bytes. */
 #include <assert.h>
 #include <string.h>
 

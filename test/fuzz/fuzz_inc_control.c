@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes payload of control packets, and messages between members: a message that decodes must
- * encode to the same bytes. */
+/* Fuzzes control payload and messages between members: a decoded one encodes to the same bytes. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes the creation of a group by two members, and an active group, with packets of any origin:
- * arbitrary bytes, and packets with plausible fields from the switch, from members and from unknown
- * peers. For all inputs, sending stops at some time, sent packets are valid, and no result is
- * written past an operation's elements. In the end all operations have completed and both creations
+/* Fuzzes a group's creation by two members, and an active group, with arbitrary bytes and plausible
+ * packets of switch, members and unknown peers. Sending stops at some time, sent packets are valid,
+ * and no result exceeds an operation's elements. Finally all operations complete and both creations
  * have a status. */
 #define FUZZ_NAME "fuzz_inc_group"
 
@@ -39,7 +38,7 @@ struct job {
 
 static struct input in;
 static struct inc_group *group;
-static struct inc_create *creates[2]; /* creations of member 0 and of member 1 */
+static struct inc_create *creates[2]; /* by member */
 static struct job jobs[CALLS];
 static unsigned job_count;
 static uint64_t now_ns;
@@ -104,7 +103,7 @@ static struct roce_path path_read(void)
 static void packet_give(const uint8_t *data, size_t bytes, const struct roce_path *path)
 {
 	uint8_t *copy =
-		/* a copy of exact size, so that reads past its end are detected */
+		/* of exact size, to detect reads past its end */
 		malloc(bytes ? bytes : 1);
 	struct inc_packet p;
 
@@ -148,7 +147,7 @@ static void raw_give(void)
 	packet_give(data, bytes, &path);
 }
 
-/* Delivers a result. In most cases an operation expects it. */
+/* Delivers a result that an operation usually expects. */
 static void result_give(void)
 {
 	static const uint8_t zeros[8192];
@@ -179,7 +178,7 @@ static void result_give(void)
 	header_give(&h, QKEY + (how == 255), zeros, h.elements * size, &path);
 }
 
-/* Delivers a message from a member, or a rejection from a switch. */
+/* Delivers a member's message or a switch's rejection. */
 static void peer_give(void)
 {
 	static const uint8_t kinds[] = {INC_FREEZE, INC_FROZEN,  INC_FETCH,
@@ -221,7 +220,7 @@ static struct inc_control query_of(uint32_t member)
 				    .first_port = members[0].port};
 }
 
-/* Changes one or two fields of a valid packet. */
+/* Changes one or two fields. */
 static void control_change(struct inc_control *c)
 {
 	uint8_t value = take8(&in);

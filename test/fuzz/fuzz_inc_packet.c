@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes packets of in-network computing. A packet that decodes is encoded again. The new packet
- * must have a right ICRC and decode to the same fields. */
+/* Fuzzes packets of in-network computing: a decoded one encodes to a packet with a right ICRC and
+ * the same fields. */
 #include <assert.h>
 #include <string.h>
 

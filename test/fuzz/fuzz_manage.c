@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes arbitrary bytes to a registry and to a member. The bytes are sealed with the fabric key,
- * so that they reach the decoders and the state behind them. The input is a sequence of records:
- * type, sender, length (2 bytes) and that many bytes of body. */
+/* Passes bytes to a registry and a member, sealed with the fabric key to reach the decoders behind.
+ * Input: records of type, sender, length (2 bytes) and body. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,7 @@ static size_t flatten(const struct datagram *d, uint8_t *out)
 	return d->header_bytes + d->slices[0].bytes;
 }
 
-/* Delivers all datagrams that either side sends to the other. */
+/* Delivers all datagrams in both directions. */
 static void exchange(struct target *t)
 {
 	struct datagram out[DATAGRAM_BATCH];
@@ -77,8 +76,8 @@ static void exchange(struct target *t)
 		;
 }
 
-/* Forges a frame that a peer with the key could send. If the input has zeros where the member's
- * nonce belongs, the nonce replaces them, because such a peer knows it. */
+/* Forges a frame of a peer with the key. Zeros in place of the member's nonce become the nonce,
+ * because such a peer knows it. */
 static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t *body, size_t bytes)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES] = {0};
@@ -90,7 +89,7 @@ static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t 
 					 bytes, t->mac, frame);
 	if (to_member) {
 		struct rng start = {1};
-		rng_next(&start); /* skips the number from which the registry drew its epoch */
+		rng_next(&start); /* the registry drew its epoch from this number */
 		uint64_t nonce = rng_next(&start);
 		if (bytes >= 16 && memcmp(body + 8, &(uint64_t){0}, 8) == 0) {
 			put_be64(frame + WIRE_COMMON_BYTES + 8, nonce);
@@ -108,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct target t;
 
 	target_open(&t);
-	/* passes the bytes without a seal */
+	/* without a seal */
 	registry_receive(t.registry, &t.node, data, bytes, t.now_ns);
 	member_receive(t.member, &t.manager, data, bytes, t.now_ns);
 	exchange(&t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes texts of the hardware model: schedules and judge files. The first byte of the input
- * selects which. If a schedule parses, it is written, must parse again unchanged, and runs to
- * completion. If a line of a judge's file parses, it has a name and a finite value. */
+/* Fuzzes schedules and judge files of the hardware model; the first byte selects. A parsed schedule
+ * is unchanged after writing and parsing, and runs to completion. A parsed judge line has a name
+ * and a finite value. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "model/ranks.h"
 #include "test/fuzz/fuzz.h"
 
-#define RANKS_MAX 4096 /* more ranks take seconds and reach no other code */
+#define RANKS_MAX 4096 /* more take seconds and reach no other code */
 
 struct text {
 	char *at;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes the inputs that the OpenCL plugin gets for programs: options, sources with includes, a
- * node's information about kernels, and binaries that a program kept. The first byte selects the
- * kind. */
+/* Fuzzes the OpenCL plugin's program inputs: options, sources with includes, a node's kernel
+ * information, and kept binaries. The first byte selects. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,7 @@ static void options_try(const struct input *in)
 
 	assert(options_split(text, &s));
 	assert(strlen(s.rest) <= 2 * strlen(text));
-	/* if the text has no folder options, the rest has none either */
+	/* without folder options in the text, the rest has none either */
 	assert(options_split(s.rest, &again));
 	assert(again.folder_count == 0 || s.folder_count > 0);
 	options_split_clear(&again);
@@ -47,10 +46,10 @@ static void options_try(const struct input *in)
 	free(text);
 }
 
-/* bytes; longer paths do not exist, so that folders cannot nest without end */
+/* longer paths do not exist, so folders cannot nest without end */
 #define PATH_MOST 48
 
-/* Returns the contents of a file. A path of even length exists, and contains the source again. */
+/* A path of even length exists, and contains the source again. */
 static char *file_read(void *context, const char *path, size_t *bytes)
 {
 	const struct input *in = context;
@@ -124,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	if (bytes == 0)
 		return 0;
-	/* A copy of exact size, so that reads past its end are detected. */
+	/* Of exact size, to detect reads past its end. */
 	uint8_t *copy = malloc(bytes);
 	assert(copy);
 	memcpy(copy, data + 1, bytes - 1);

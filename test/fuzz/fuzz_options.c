@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes options in text form. Options that parse must be within the bounds of their header. A
- * fault injector that is opened with these options must pass a few datagrams without an error. */
+/* Fuzzes options as text: parsed ones are within their header's bounds, and a fault injector with
+ * them passes datagrams without error. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,8 +16,7 @@
 
 #define DATAGRAMS 64
 
-/* Parses without log messages. Otherwise a million runs would print the reasons of all
- * rejections. */
+/* Parses without logging, because a million runs would print all rejections. */
 static int fault_parse_quietly(const char *text, struct fault_options *options)
 {
 	static int nowhere = -1, kept = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes packages. A package that decodes must be valid, and must encode to the same bytes. */
+/* Fuzzes packages: a decoded one is valid, and encodes to the same bytes. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes two NICs that exchange operations. The input selects the requests of their users and the
- * actions of the network: deliver in any order, lose, duplicate, damage, wait. NICs also restart.
- * After every step, the internal counts of both NICs must be consistent. In the end the network
- * works again, and every operation must have completed exactly once. NAPs must have arrived at most
- * once and in order. Atomic adds must have executed at least as often as they succeeded, and at
- * most as often as they were posted. Without a restart, every byte that a PUT or GET moved must be
- * right. The memory of the second host is staged: accesses of the first host go through a
- * device. */
+/* Fuzzes two NICs that exchange operations. The input selects requests, network actions (reorder,
+ * lose, duplicate, damage, wait) and restarts. Internal counts are consistent after every step.
+ * When the network works again, operations complete exactly once, NAPs arrived at most once and in
+ * order. Atomic adds executed at least as often as they succeeded, at most as often as posted.
+ * Without a restart, all moved bytes are right. The second host's memory is staged. */
 #define FUZZ_NAME "fuzz_pair"
 
 #include <stdlib.h>
@@ -27,27 +24,26 @@
 #define POSTS_MAX    64 /* posts by each host */
 #define POLLS_MAX    20000
 #define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
-/* every second NAP has a trailer, 8 bytes that depend on its number */
+/* every second NAP has one: 8 bytes that depend on its number */
 #define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0)
-#define ADDITION     UINT64_MAX /* value of `context` that marks an atomic add */
+#define ADDITION     UINT64_MAX /* `context` of an atomic add */
 
-/* A NIC with its user. memory[0] always holds the pattern; the peer's GETs and own PUTs read it.
- * Operations write memory[1], at the same offsets as in memory[0]. */
+/* A NIC with its user. memory[0] always holds the pattern, for the peer's GETs and own PUTs.
+ * Operations write memory[1], at the same offsets. */
 struct host {
 	struct nic *nic;
 	struct dxp_window *window;
 	uint8_t *memory[2];
 	uint32_t keys[2], counter_key;
 	uint64_t counter;                /* the peer adds 1 to it */
-	uint64_t adds_posted, adds_good; /* adds by this host's user to the other host's counter */
+	uint64_t adds_posted, adds_good; /* to the other host's counter */
 	uint64_t incarnation;
 	uint32_t posted, completed;
 	uint8_t naps_sent;
-	int last_nap; /* number of the last NAP that arrived; only grows */
+	int last_nap; /* number; only grows */
 };
 
-/* host with a device: PUTs and GETs of the other host use memory of the device, [0] followed by
- * [1] */
+/* The other host's PUTs and GETs use its device memory, [0] then [1]. */
 #define DEVICE_HOST 1
 
 struct scene {
@@ -140,8 +136,7 @@ static void user_dequeues(struct scene *s, int which)
 
 static void host_restart(struct scene *s, int which)
 {
-	/* NAPs in the ring of the other host are from this process. The numbers of the next process
-	 * start at 0. */
+	/* NAPs in the other host's ring are this process's; the next one starts at 0. */
 	user_dequeues(s, 1 - which);
 	s->hosts[1 - which].last_nap = -1;
 	nic_destroy(s->hosts[which].nic);
@@ -231,8 +226,7 @@ static void land(struct scene *s, const struct flight *f)
 	network_land(f, s->hosts[f->to].nic, s->now_ns);
 }
 
-/* Selects the oldest datagram or any other. Then delivers, drops, duplicates, damages or truncates
- * this datagram. */
+/* Delivers, drops, duplicates, damages or truncates the oldest or any datagram. */
 static void network_acts(struct scene *s)
 {
 	uint8_t how = take8(&s->in);
@@ -291,8 +285,7 @@ static void accounts_check(struct scene *s)
 		die(s->device.broken);
 }
 
-/* From now on, delivers every datagram 20 us after it was sent. Both sides must become idle without
- * further input. */
+/* Delivers every datagram after 20 us; both sides must become idle without input. */
 static void settle(struct scene *s)
 {
 	struct host *a = &s->hosts[0], *b = &s->hosts[1];
@@ -330,7 +323,7 @@ static void written_check(const uint8_t *read, const uint8_t *written)
 	}
 }
 
-/* Checks that every written byte has the pattern of its address, and every other byte is zero. */
+/* Written bytes have the pattern of their address, others are zero. */
 static void memory_check(const struct scene *s)
 {
 	written_check(s->device.memory, s->device.memory + REGION_BYTES);

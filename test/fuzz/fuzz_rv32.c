@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes programs for an rv32 xPU. Each word is decoded, printed, and must encode to itself. The
- * program runs in both builds of the simulator with the same result, and never accesses memory
- * outside its own. */
+/* Fuzzes rv32 programs. Each word is decoded, printed, and encodes to itself. Both builds of the
+ * simulator give the same result, and never access memory outside the program's. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ struct outcome {
 	uint32_t buffer[BUFFER_WORDS];
 };
 
-/* Compares two operations field by field, because the struct has padding. */
+/* By field, because the struct has padding. */
 static bool same(const struct rv32_op *x, const struct rv32_op *y)
 {
 	return x->code == y->code && x->rd == y->rd && x->rs1 == y->rs1 && x->rs2 == y->rs2 &&

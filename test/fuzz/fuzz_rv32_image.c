@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes the linker of rv32 with object files. It must return, and an image that it makes must be
- * within the limits of rv32/image.h and core.h. Writes the ELF identification over the first bytes
- * of the input, because the linker rejects all other inputs at once. */
+/* Fuzzes the rv32 linker: it returns, and its images are within the limits of rv32/image.h and
+ * core.h. The ELF identification is written over the input, because the linker rejects others at
+ * once. */
 #include <assert.h>
 #include <elf.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		rv32_image_destroy(image);
 	}
 	rv32_list(objects, line_check, NULL, text);
-	/* Links the object with itself, so that equal names meet. */
+	/* Links the object with itself, so equal names meet. */
 	if (rv32_image_link(objects, 2, &image, text) == DXP_OK) {
 		image_check(image);
 		rv32_image_destroy(image);

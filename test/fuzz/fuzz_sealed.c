@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes an endpoint that requires encryption, with real keys. A peer opens a session by a real
- * handshake. Then the input decides what arrives: frames that the peer sealed (unchanged, changed,
- * cut short or replayed), or plain bytes of the input, such as handshakes and REJECTs. Only
- * unchanged frames may be delivered, each at most once. */
+/* Fuzzes an endpoint that requires encryption, with a session opened by a real handshake. The input
+ * selects what arrives: the peer's sealed frames (unchanged, changed, cut or replayed), or plain
+ * bytes. Only unchanged frames are delivered, each at most once. */
 #define FUZZ_NAME "fuzz_sealed"
 
 #include <string.h>
@@ -37,9 +36,9 @@ struct side {
 struct scene {
 	struct input in;
 	struct rng secrets;
-	struct side sides[2]; /* 0: the endpoint under test; 1: its peer */
+	struct side sides[2]; /* [0] under test; [1] its peer */
 	struct rltp_message messages[FRAMES];
-	uint32_t posted; /* number of messages that the peer has posted */
+	uint32_t posted; /* messages of the peer */
 	struct frame frames[FRAMES];
 	uint32_t frame_count;
 	uint64_t now_ns;
@@ -156,9 +155,8 @@ static bool frame_of(const struct datagram *d, struct frame *f)
 	return true;
 }
 
-/* Delivers frames of the endpoint under test at once. Stores frames of the peer, which the input
- * delivers later. While `opening` is set, frames of the peer are also delivered, because they open
- * the session. */
+/* Delivers frames of the endpoint under test; stores the peer's for later, or while `opening` also
+ * delivers them. */
 static void sides_send(struct scene *s, bool opening)
 {
 	struct datagram out[8];
@@ -189,7 +187,7 @@ static void peer_post(struct scene *s)
 	rltp_endpoint_post(s->sides[1].endpoint, session, m, s->now_ns);
 }
 
-/* Delivers a stored frame, with up to three changed bytes. */
+/* Delivers a stored frame with up to three changed bytes. */
 static void frame_pass(struct scene *s)
 {
 	if (s->frame_count == 0)

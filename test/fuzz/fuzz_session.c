@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes one NIC against a hostile peer with an open session. The input selects the peer's frames,
- * the user's requests and the steps of time. Frames have right checksums and plausible numbers, so
- * that they are decoded. After every step, the internal counts must be consistent, and no byte
- * outside the regions may have changed. In the end the peer becomes silent, and every operation
- * must have completed exactly once. */
+/* Fuzzes a NIC against a hostile peer with an open session. The input selects its frames (right
+ * checksum, plausible numbers), the user's requests and time. After every step counts are
+ * consistent and bytes outside the regions unchanged. Finally the peer is silent, and every
+ * operation completes exactly once. */
 #define FUZZ_NAME "fuzz_session"
 
 #include <string.h>
@@ -17,12 +16,12 @@
 #include "test/support/invariants.h"
 
 #define CANARY         0xC7
-#define GUARD          9000 /* bytes around each region; more than the payload of a packet */
+#define GUARD          9000 /* bytes around a region; more than a packet's payload */
 #define WINDOW_PACKETS 32
 #define STEPS_MAX      400
 #define BATCH          16
 #define SILENCE_NS     (600 * S_NS)
-#define POLLS_MAX      40000 /* polls while the peer is silent; a NIC that spins needs more */
+#define POLLS_MAX      40000 /* with a silent peer; a NIC that spins needs more */
 
 static _Alignas(8) uint8_t memory[2][GUARD + REGION_BYTES + GUARD];
 
@@ -120,7 +119,7 @@ static void datagrams_touch(const struct datagram *d, size_t count)
 			sum = (uint8_t)(sum + crc32c(0, d->slices[i].base, d->slices[i].bytes));
 }
 
-/* Polls as a node does, until there is nothing more to send. */
+/* Polls until there is nothing more to send. */
 static void poll(struct scene *s)
 {
 	static struct datagram batch[BATCH];
@@ -202,8 +201,7 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 	peer_introduce(s);
 }
 
-/* Lets time pass without a frame of the peer. Requests to the peer must complete without further
- * input, and the NIC must not spin meanwhile. */
+/* Without the peer, requests complete, and the NIC does not spin. */
 static void silence(struct scene *s)
 {
 	uint64_t end_ns = s->now_ns + SILENCE_NS, deadline_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes the value of --xpus and lists of GRES in the plugin for Slurm. A value that parses must
- * have the same meaning after it was written again. */
+/* Fuzzes --xpus and GRES lists of the Slurm plugin: a parsed value keeps its meaning when written
+ * again. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes STATS frames. A frame that decodes must encode to the same bytes. Then passes the input,
- * sealed with the fabric key, to a node that answers and to a reader. The input is the type of a
- * frame (1 byte) and its body. */
+/* Fuzzes STATS frames (type byte, body): a decoded one encodes to the same bytes. Then passes the
+ * input, sealed with the fabric key, to an answering node and to a reader. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +110,7 @@ static void node_try(struct target *t)
 	assert(t->serve.counters.stats_limited == 0 && t->serve.counters.stats_unauthentic == 0);
 }
 
-/* Passes the input to a reader, as the answer of a node. Such a node knows the nonce and the
- * request of the reader, so these replace the ones in the input. */
+/* The answering node knows nonce and request, so these replace the input's. */
 static void reader_try(struct target *t, const uint8_t *body, size_t bytes)
 {
 	struct datagram out;

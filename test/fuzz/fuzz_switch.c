@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes a root switch and two switches below it, with hosts that send packets of the input.
- * Packets are bytes with a corrected ICRC, and contributions, results and control packets with
- * plausible fields. Time passes, and packets are lost. For all inputs, sent packets are valid,
- * groups and memory stay within their bounds, and a switch that reports output sends it. In the end
- * all groups expire with their leases. */
+/* Fuzzes a root switch with two below it, by bytes with a corrected ICRC and by plausible
+ * contributions, results and control packets, under loss. Sent packets are valid, groups and memory
+ * stay bounded, and reported output is sent. Finally all groups expire with their leases. */
 #define FUZZ_NAME "fuzz_switch"
 
 #include <string.h>
@@ -18,7 +16,7 @@
 
 #define ROOT       0x0a0000f0u
 #define LEAF(i)    (0x0a000001u + (i))
-#define GROUPS     4 /* the last group uses the compatible format */
+#define GROUPS     4 /* the last uses the compatible format */
 #define GROUPS_MAX 6
 #define MEMORY_MAX 200000
 #define STEPS_MAX  300
@@ -61,7 +59,7 @@ static const struct swnet_group *group_read(void)
 
 /* ---- input packets ---- */
 
-/* Sends arbitrary bytes. In most cases the ICRC is right. */
+/* In most cases the ICRC is right. */
 static void raw_give(void)
 {
 	struct roce_path path = path_read();
@@ -103,7 +101,7 @@ static struct inc_header header_read(const struct swnet_group *g)
 	return h;
 }
 
-/* Sends a data packet that a member, a switch below or a parent could send. */
+/* Of a member, a switch below, or a parent. */
 static void data_give(void)
 {
 	static uint8_t payload[1600];
@@ -128,7 +126,7 @@ static void data_give(void)
 	swnet_send(&net, &what);
 }
 
-/* Sends one valid contribution, so that some segments complete. */
+/* A valid contribution, so that some segments complete. */
 static void contribution_give(void)
 {
 	const struct swnet_group *g = group_read();
@@ -140,7 +138,7 @@ static void contribution_give(void)
 	swnet_contribute(&net, g, how % g->count, &h, value, sizeof(value));
 }
 
-/* Changes one or two fields of a valid packet. */
+/* Changes one or two fields. */
 static void control_change(struct inc_control *c)
 {
 	uint8_t value = take8(&in);
@@ -216,7 +214,7 @@ static void rc_packet_give(const struct roce_header *h, const struct roce_path *
 	swnet_raw(&net, path, data, at);
 }
 
-/* Sends a REQ that a member could send. In most cases group and key are right. */
+/* A member's REQ; in most cases group and key are right. */
 static void request_give(const struct swnet_group *g, const struct roce_path *path, uint8_t how)
 {
 	const struct roce_header h = {.opcode = ROCE_UD_SEND_ONLY,
@@ -238,7 +236,7 @@ static void request_give(const struct swnet_group *g, const struct roce_path *pa
 	rc_packet_give(&h, path, mad, sizeof(mad));
 }
 
-/* Sends a REQ, a contribution or an acknowledgement on one of the first queue pairs. */
+/* A REQ, contribution or acknowledgement on one of the first queue pairs. */
 static void connection_give(void)
 {
 	const struct swnet_group *g = group_read();

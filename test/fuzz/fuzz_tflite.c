@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes model files. Reading must return, stay inside the bytes, and give a model with constants,
- * ranges and cuts that can be read completely. Adds the file identifier if it is missing, because
- * the parser stops without it. */
+/* Fuzzes model files: reading returns, stays inside the bytes, and gives a model that can be read
+ * completely. A missing file identifier is added, because the parser stops without it. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "test/fuzz/fuzz.h"
 
 #define IDENTIFIER_AT 4
-#define WALK_MAX      65536 /* elements of a constant that are read */
+#define WALK_MAX      65536 /* elements read of a constant */
 
 static void lay_out(const struct model *m)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes requests with arbitrary text to dxp-web. The input is split at newlines into method, path,
- * host, authorization, cookie, token and event. If a login is required, none of these requests may
- * read anything. */
+/* Passes requests with arbitrary text to dxp-web: lines of method, path, host, authorization,
+ * cookie, token, event. Where a login is required, none may read anything. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,7 +35,7 @@ static void target_open(struct target *t)
 	t->closed = web_api_create(&options);
 }
 
-/* Splits the text at newlines. The last field gets the rest of the text. */
+/* The last field gets the rest. */
 static void fields_split(char *text, const char *fields[FIELDS])
 {
 	for (unsigned i = 0; i < FIELDS; i++) {

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes a hostile process that writes arbitrary values into its window. The input selects its
- * actions: stores to any field, descriptors that are invalid or that change after the doorbell,
- * jumps of indices, and registers. The engine polls between these actions. At any time its function
- * is closed and opened again, or its regions are revoked; then its memory is unmapped at once. A
- * correspondent on another node answers correctly. All operations of two correct users of the same
- * NICs must succeed.
- * In half of the runs, the hostile process and one of the correct users share a function; each has
- * two queue pairs.
- *
- * Checks: the internal counts after each step; the bytes around and between regions; operations and
- * memory of the correct users; the completion of the correspondent's operations after the hostile
- * process is closed; a correct process on the same function. */
+/* Fuzzes a hostile process that stores any values into its window, changes descriptors after the
+ * doorbell, and jumps indices, while its function is reopened or its regions revoked and unmapped.
+ * Two correct users of the same NICs must succeed; in half of the runs one shares its function,
+ * with two queue pairs each. Checked: counts after each step; bytes around regions; the correct
+ * users; the correspondent's operations after closing; a correct successor on the function. */
 #define FUZZ_NAME "fuzz_window"
 
 #include <string.h>
@@ -38,7 +31,7 @@ static uint32_t key_read(struct scene *s)
 	return keys[take8(&s->in) % ARRAY_COUNT(keys)];
 }
 
-/* Returns a number close to an edge value. `now` is the current value of the field. */
+/* Returns a number near an edge value or `now`, the field's value. */
 static uint64_t value_draw(struct scene *s, uint64_t now)
 {
 	static const uint64_t near[] = {
@@ -101,7 +94,7 @@ static void hostile_store(struct scene *s)
 	memcpy(window + at, &value, bytes);
 }
 
-/* Writes a nearly valid descriptor into the entry that the engine reads next. */
+/* Writes a nearly valid descriptor where the engine reads next. */
 static void hostile_post(struct scene *s)
 {
 	static const uint8_t ops[] = {DXP_OP_NAP,       DXP_OP_PUT,         DXP_OP_PUT,
@@ -115,8 +108,8 @@ static void hostile_post(struct scene *s)
 	struct dxp_target to = target_of(s, peer, how >> 5 & 1);
 	struct dxp_descriptor head = dxp_head(ops[how % ARRAY_COUNT(ops)], how >> 6, &to, 0);
 
-	/* Keys and magics are the only protection. The hostile process does not know the keys and
-	 * magics of the correct users, so a right guess is made wrong here. */
+	/* Keys and magics are the only protection, and the hostile process does not know those of
+	 * correct users: a right guess is made wrong. */
 	if (peer == HONEST || peer == PEER)
 		head.dst_magic ^= 1;
 	head.flags = take8(&s->in) & 3;
@@ -138,8 +131,7 @@ static void hostile_post(struct scene *s)
 	slot->head = head;
 }
 
-/* Posts a nearly valid descriptor by reference, short or long. It lies in the first region of the
- * hostile process. */
+/* Posts a nearly valid descriptor by reference, in the hostile process's first region. */
 static void hostile_reference(struct scene *s)
 {
 	static const uint8_t ops[] = {DXP_OP_PUT, DXP_OP_GET, DXP_OP_PUT, DXP_OP_NAP};
@@ -264,7 +256,7 @@ static void step(struct scene *s)
 	}
 }
 
-/* Polls both NICs once. Time advances if no datagram is in flight. */
+/* Time advances only if no datagram is in flight. */
 static void round_of_all(struct scene *s)
 {
 	poll(s, 0);
@@ -278,7 +270,7 @@ static void round_of_all(struct scene *s)
 	accounts_check(s);
 }
 
-/* Runs until all operations of users `a` and `b` have completed. */
+/* Until all operations of `a` and `b` complete. */
 static void settle(struct scene *s, int a, int b, bool honest)
 {
 	for (uint32_t polls = 0;; polls++) {
@@ -304,8 +296,7 @@ static bool outstanding(const struct scene *s)
 	return any;
 }
 
-/* Delivers the datagrams of a closed sender that are still in flight. Otherwise they could be
- * confused with datagrams of its successor. */
+/* Delivers a closed sender's datagrams in flight, which could be confused with its successor's. */
 static void remains_settle(struct scene *s)
 {
 	for (uint32_t polls = 0; outstanding(s); polls++) {
@@ -328,7 +319,7 @@ static void memory_check(const struct scene *s)
 		}
 }
 
-/* Runs a correct process on the function of the hostile process, with the same correspondent. */
+/* Runs a correct process on the hostile one's function, with the same correspondent. */
 static void successor_works(struct scene *s)
 {
 	static const uint8_t program[] = {0, 0, 0, 2, 0, 80, 3, 0, 80, 10, 20, 90, 8, 0, 0};

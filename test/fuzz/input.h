@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads an input byte by byte as a program, and aborts the run on an error. Define FUZZ_NAME before
- * including this file. */
+/* Reads an input byte by byte as a program; aborts on an error. Define FUZZ_NAME before
+ * including. */
 #ifndef TEST_FUZZ_INPUT_H
 #define TEST_FUZZ_INPUT_H
 
@@ -18,7 +18,7 @@ static inline void die(const char *what)
 	abort();
 }
 
-/* Returns the next byte of the input; 0 after its end. */
+/* 0 after the end */
 static inline uint8_t take8(struct input *in)
 {
 	return in->at < in->end ? *in->at++ : 0;

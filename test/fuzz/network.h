@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds the datagrams between two NICs: host 0 with id 1 and host 1 with id 2. The target decides
- * what happens to each datagram. Define FUZZ_NAME before including this file. */
+/* Datagrams between two NICs: host 0 with id 1, host 1 with id 2. Define FUZZ_NAME before
+ * including. */
 #ifndef TEST_FUZZ_NETWORK_H
 #define TEST_FUZZ_NETWORK_H
 
@@ -11,7 +11,7 @@
 #include "nic/nic.h"
 #include "test/fuzz/input.h"
 
-#define FLIGHT_MAX 64 /* datagrams in flight; further datagrams are lost */
+#define FLIGHT_MAX 64 /* further ones are lost */
 #define BATCH      16
 
 struct flight {
@@ -36,7 +36,7 @@ static inline struct udp_address address_of(int host)
 		.port = 2000, .ip = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = (uint8_t)host}};
 }
 
-/* Sets the address and incarnation of a host's peer, as the node table does. */
+/* Sets the peer's address and incarnation, as the node table does. */
 static inline void network_introduce(struct nic *nic, int host, uint64_t incarnation,
 				     uint64_t now_ns)
 {
@@ -69,7 +69,7 @@ static inline void network_dequeue(struct network *n, int to, const struct datag
 	}
 }
 
-/* Polls a host as a node does, until it has nothing more to send. */
+/* Polls until there is nothing more to send. */
 static inline void network_poll(struct network *n, struct nic *nic, int host, uint64_t now_ns)
 {
 	static struct datagram batch[BATCH];
@@ -85,7 +85,7 @@ static inline void network_poll(struct network *n, struct nic *nic, int host, ui
 	} while (count > 0);
 }
 
-/* Delivers a datagram to its host. The datagram stays in flight until network_drop. */
+/* The datagram stays in flight until network_drop. */
 static inline void network_land(const struct flight *f, struct nic *nic, uint64_t now_ns)
 {
 	struct datagram_arrival arrival = {.from = address_of(1 - f->to),

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a fuzz target without libFuzzer, under any compiler. First runs every file of the named
- * folders and files, then seeded mutations of them, up to a number or a time limit. It prints the
- * seed first; DXP_SEED=n runs the same mutations again without a time limit. DXP_MUTATIONS=n sets
- * the number of mutations.
- *
- * Every input is copied to a block of its exact size, so that a sanitizer detects an access to the
- * first byte after it. */
+/* Runs a fuzz target without libFuzzer: every named file and folder, then seeded mutations up to a
+ * number or time limit. Prints the seed; DXP_SEED=n repeats it without time limit, DXP_MUTATIONS=n
+ * sets the number. Inputs have blocks of exact size, so a sanitizer detects an access past the
+ * end. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,12 +15,12 @@
 #include "base/util.h"
 #include "test/fuzz/fuzz.h"
 
-#define INPUT_BYTES_MAX   65536 /* bytes of the longest input; more than any datagram */
+#define INPUT_BYTES_MAX   65536 /* more than any datagram */
 #define INPUTS_MAX        4096  /* files of one corpus */
 #define MUTATIONS_DEFAULT 200000
-/* mutations that always run, even if a busy machine exceeds the time limit */
+/* run even if a busy machine exceeds the time limit */
 #define MUTATIONS_MIN 200
-#define SECONDS_MAX   3 /* s for all mutations, if no seed is given */
+#define SECONDS_MAX   3 /* for all mutations without a given seed */
 #define EDITS_MAX     8 /* most changes of one input */
 
 struct input {
@@ -73,7 +70,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the files of a folder in name order, so that a seed gives the same run everywhere. */
+/* In name order, so a seed gives the same run everywhere. */
 static void folder_add(const char *path)
 {
 	char *names[INPUTS_MAX];
@@ -96,7 +93,7 @@ static void folder_add(const char *path)
 	}
 }
 
-/* Returns a byte close to an edge value, or any byte. */
+/* In part of the cases near an edge value. */
 static uint8_t byte_draw(struct rng *r)
 {
 	static const uint8_t edges[] = {0x00, 0x01, 0x7f, 0x80, 0xfe, 0xff};
@@ -104,7 +101,7 @@ static uint8_t byte_draw(struct rng *r)
 	return rng_below(r, 2) ? edges[rng_below(r, sizeof(edges))] : (uint8_t)rng_next(r);
 }
 
-/* Changes `data` once. `data` holds *bytes bytes, and has space for INPUT_BYTES_MAX. */
+/* Changes `data` once; it has space for INPUT_BYTES_MAX. */
 static void edit(struct rng *r, uint8_t *data, size_t *bytes)
 {
 	size_t at = rng_below(r, *bytes + 1);
@@ -158,7 +155,7 @@ static uint64_t seconds_now(void)
 	return (uint64_t)now.tv_sec;
 }
 
-/* Runs up to `count` mutations. Returns how many ran. */
+/* Returns how many ran, at most `count`. */
 static uint64_t mutations_run(struct rng *r, uint64_t count)
 {
 	uint64_t start = seconds_now();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the hostile peer of fuzz_session. It sends frames with a right checksum and plausible
- * numbers, which the input selects. Define FUZZ_NAME before including this file. */
+/* Hostile peer of fuzz_session: frames with a right checksum and plausible numbers from the input.
+ * Define FUZZ_NAME before including. */
 #ifndef TEST_FUZZ_SESSION_PEER_H
 #define TEST_FUZZ_SESSION_PEER_H
 
@@ -25,7 +25,7 @@ struct scene {
 	struct nic *nic;
 	struct rng secrets;
 	uint64_t now_ns;
-	uint32_t keys[2]; /* keys of two regions; peers may access only the first */
+	uint32_t keys[2]; /* peers may access only the first region */
 	uint32_t posted, completed;
 	uint32_t epoch;
 	uint64_t incarnation;
@@ -58,7 +58,7 @@ static inline void peer_introduce(struct scene *s)
 	nic_peer_set(s->nic, &peer, s->now_ns);
 }
 
-/* Seals header and body and delivers them in a block of their exact size. */
+/* Seals a frame and delivers it in a block of exact size. */
 static inline void frame_give(struct scene *s, struct wire_header *h, const void *body,
 			      size_t bytes)
 {
@@ -125,7 +125,7 @@ static inline void handshake_give(struct scene *s, bool answer)
 	frame_give(s, &h, body, sizeof(body));
 }
 
-/* Returns a queue pair, in most cases a valid one. */
+/* In most cases valid. */
 static inline uint16_t queue_pair_draw(struct scene *s)
 {
 	uint8_t which = take8(&s->in);
@@ -133,7 +133,7 @@ static inline uint16_t queue_pair_draw(struct scene *s)
 	return which < 0xf0 ? which % 4 : (uint16_t)(which << 8 | which % 8);
 }
 
-/* Returns a small limit, a limit just past the wrap, or any limit. */
+/* A small limit, one just past the wrap, or any. */
 static inline uint32_t limit_draw(struct scene *s)
 {
 	uint8_t how = take8(&s->in);
@@ -171,7 +171,7 @@ static inline void ack_give(struct scene *s)
 	frame_give(s, &h, body, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
 }
 
-/* Sends the ACK that a correct peer sends if it has received everything. */
+/* The ACK of a correct peer that received everything. */
 static inline void ack_all_give(struct scene *s)
 {
 	const struct rltp_session *session = session_of(s);
@@ -227,7 +227,7 @@ static inline void credit_give(struct scene *s)
 	frame_give(s, &h, body, WIRE_CREDIT_BYTES * (size_t)credit.count);
 }
 
-/* Sends a control frame with a body from the input. In nearly all cases the length is right. */
+/* In nearly all cases the length is right. */
 static inline void control_give(struct scene *s)
 {
 	static const struct {
@@ -254,7 +254,7 @@ static inline void control_give(struct scene *s)
 	frame_give(s, &h, body, bytes);
 }
 
-/* Returns a length or an offset close to an edge value. */
+/* A length or offset near an edge value. */
 static inline uint64_t number_draw(struct scene *s)
 {
 	static const uint64_t near[] = {
@@ -306,7 +306,7 @@ static inline uint32_t message_id(struct scene *s, uint32_t function, uint32_t q
 	       (how & 0x80 ? how : how % 4);
 }
 
-/* Sets the flags of a header: the bits are those on the wire, and 64 adds a trailer. */
+/* Bits as on the wire; 64 adds a trailer. */
 static inline void flags_set(struct wire_header *h, uint8_t flags)
 {
 	const uint16_t end = WIRE_FLAG_LAST | WIRE_FLAG_SOL;
@@ -321,7 +321,7 @@ static inline void flags_set(struct wire_header *h, uint8_t flags)
 	}
 }
 
-/* Sends a data frame of this type. If `type` is 0, the input selects the type. */
+/* `type` 0: the input selects. */
 static inline void data_give(struct scene *s, uint8_t type)
 {
 	static const uint8_t types[] = {WIRE_NAP,        WIRE_PUT,    WIRE_GET_REQ, WIRE_CFG_RD,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets up the scene of fuzz_window: two NICs, two correct users, and a hostile process with its
- * correspondent. Holds their valid operations and the checks. Define FUZZ_NAME before including
- * this file. */
+/* Scene of fuzz_window: two NICs, two correct users, a hostile process and its correspondent, with
+ * valid operations and checks. Define FUZZ_NAME before including. */
 #ifndef TEST_FUZZ_WINDOW_SCENE_H
 #define TEST_FUZZ_WINDOW_SCENE_H
 
@@ -17,24 +16,23 @@
 #include "test/support/invariants.h"
 
 #define REGION       8192
-#define GUARD        256 /* bytes before, between and behind the regions */
+#define GUARD        256 /* before, between and behind regions */
 #define PAGE         4096
 #define CANARY       0xA5
-#define POSTS_MAX    48 /* posts by each user, in total */
+#define POSTS_MAX    48 /* per user */
 #define PATTERN(at)  ((uint8_t)((at)*11u + 5u))
-#define REGISTERS_AT 0x100000u /* device address of the registers in the hostile process */
+#define REGISTERS_AT 0x100000u /* device address in the hostile process */
 
 enum { HONEST, PEER, HOSTILE, FRIEND, USERS };
 
-/* A user of a NIC with two regions. Operations read region [0] and write region [1], at the same
- * offsets. */
+/* Operations read region [0] and write region [1], at the same offsets. */
 struct user {
 	struct nic *nic;
 	struct dxp_window *window;
-	uint8_t *memory; /* memory of both regions with the guards around them */
+	uint8_t *memory; /* both regions with their guards */
 	uint32_t keys[2];
 	uint32_t posted, ended, naps_sent, naps_seen;
-	uint8_t host, index, qps; /* `index` is the user's index as in nic.h */
+	uint8_t host, index, qps; /* `index` as in nic.h */
 };
 
 struct scene {
@@ -44,7 +42,7 @@ struct scene {
 	struct nic *nics[2];
 	struct user users[USERS];
 	struct network net;
-	uint32_t old_key, old_magic; /* key and magic of the previous process */
+	uint32_t old_key, old_magic; /* of the previous process */
 };
 
 /* ---- users ---- */
@@ -54,7 +52,7 @@ static inline uint8_t *region_of_user(const struct user *u, int which)
 	return u->memory + GUARD + (size_t)which * (REGION + GUARD);
 }
 
-/* Maps a window between inaccessible pages, so that accesses outside it crash. A closed window is
+/* Maps a window between inaccessible pages, so accesses outside crash. A closed window is
  * unmapped. */
 static inline struct dxp_window *window_map(void)
 {
@@ -123,7 +121,7 @@ static inline struct dxp_target target_of(const struct scene *s, int which, uint
 				   .magic = f->qp_magic[qp]};
 }
 
-/* Posts one valid operation from one user to another; an input byte selects its kind. */
+/* One valid operation; an input byte selects its kind. */
 static inline void honest_post(struct scene *s, int from, int to)
 {
 	struct user *u = &s->users[from], *peer = &s->users[to];
@@ -140,7 +138,7 @@ static inline void honest_post(struct scene *s, int from, int to)
 		return;
 	if (how % 4 < 2) {
 		data[0] = (uint8_t)u->naps_sent;
-		/* uses only one queue pair, so that all NAPs of a user stay in order */
+		/* one queue pair keeps a user's NAPs in order */
 		target = target_of(s, to, 0);
 		status =
 			dxp_post_nap(u->window, 0, &target, data, how & 8 ? sizeof(data) : 1, 0, 0);
@@ -174,7 +172,7 @@ static inline void user_dequeues(struct scene *s, int which, bool honest)
 	}
 }
 
-/* ---- the network: delivers all datagrams in order, unless the input selects otherwise ---- */
+/* ---- the network: all datagrams in order, unless the input selects otherwise ---- */
 
 static inline void poll(struct scene *s, int host)
 {
@@ -208,8 +206,8 @@ static inline uint8_t registers_read(void *context, uint16_t node, uint32_t firs
 static inline void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 {
 	static const struct nic_cfg_ops cfg = {registers_reject, registers_read};
-	/* Either each user has a whole function, or the hostile process has two queue pairs of a
-	 * function, and a correct user has the other two. */
+	/* Users have whole functions, or the hostile process shares one with a correct user, two
+	 * queue pairs each. */
 	static const uint8_t whole[USERS] = {0, 0, 1, 2}, beside[USERS] = {0, 0, NIC_USER(0, 2), 2};
 
 	*s = (struct scene){.in = {data, data + bytes}, .now_ns = S_NS};

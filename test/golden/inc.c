@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes one packet of each kind of in-network computing, data of several types, packets with RC
- * framing, and a damaged packet. */
+/* Writes a packet of each kind of in-network computing, several types, RC framing, and a damaged
+ * packet. */
 #include <string.h>
 
 #include "base/util.h"
@@ -83,7 +83,7 @@ static void segments(struct capture *c)
 	data(c, DXP_INC_MAXLOC, DXP_INC_INT64_INT, pair, 1, ROCE_UD_SEND_ONLY);
 	data(c, DXP_INC_SUM, DXP_INC_FLOAT, floats, 1, ROCE_RC_SEND_ONLY);
 	packet(c, &h, ROCE_RC_ACK, NULL, 0);
-	/* A result that reports that members disagree, and the result of a barrier. */
+	/* members disagree; then a barrier's result */
 	h.op = DXP_INC_SUM;
 	h.type = DXP_INC_DOUBLE;
 	h.elements = 3;
@@ -146,7 +146,7 @@ static void control(struct capture *c)
 	}
 }
 
-/* Writes data and control packets in the compatible format. */
+/* In the compatible format. */
 static void compatible(struct capture *c)
 {
 	static const double doubles[] = {0.5, -2};
@@ -253,7 +253,7 @@ static void answers(struct capture *c)
 	answer(c, &refusals);
 }
 
-/* Writes a packet in which one bit of the ICRC is wrong. */
+/* One wrong bit in the ICRC. */
 static void damaged(struct capture *c)
 {
 	struct inc_header h = header_of(INC_REFUSED);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes one frame of each type between nodes and their manager, and the frames that read
- * counters. */
+/* Writes a frame of each type between nodes and manager, and those that read counters. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@
 #include "wire/probe.h"
 #include "wire/stats_service.h"
 
-/* ns; a fixed value, so that the bytes do not change if the real lease changes */
+/* fixed, so that a new lease does not change the bytes */
 #define LEASE_NS 3000000000ull
 #define REQUEST  41
 #define NONCE    0x0102030405060708
@@ -96,7 +95,7 @@ static void tables(struct capture *c, struct mac *mac)
 	capture_frame(c, frame, manage_rows_finish(&w, WIRE_NODE_DELTA, NODE, &news, mac), PORT);
 }
 
-/* Writes frames of nodes with a key pair, and a frame of a channel. */
+/* Frames of nodes with a key pair, and of a channel. */
 static void keyed(struct capture *c, struct mac *mac)
 {
 	static const uint8_t key[PUBLIC_KEY_BYTES] = "a public key", message[40] = "sealed";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes one frame of each type that sessions use, and one frame with each kind of damage. */
+/* Writes a frame of each type that sessions use, and one with each kind of damage. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -7,7 +7,7 @@
 #include "test/golden/capture.h"
 #include "wire/frame.h"
 
-/* Not the port of the protocol, because the dissector must detect the frames by their content. */
+/* not the protocol's port: the dissector must detect frames by content */
 #define PORT        5001
 #define SESSION     0x0bad0002
 #define FRAME_SPACE 2048
@@ -29,7 +29,7 @@ static struct wire_header header_of(uint8_t type, uint16_t flags)
 	};
 }
 
-/* Writes a control frame; its body already follows the header. */
+/* The body already follows the header. */
 static void control(struct capture *c, uint8_t type, uint16_t flags, uint8_t *frame,
 		    size_t body_bytes)
 {
@@ -105,8 +105,7 @@ static void acknowledgements(struct capture *c)
 
 	wire_ack_encode(&ack, body);
 	control(c, WIRE_ACK, WIRE_FLAG_ACKV, frame, WIRE_ACK_BODY_BYTES);
-	/* The acknowledged packet numbers are 79 to 81, 140, 142 and 143. 77, 78, 82 to 139 and 141
-	 * are missing. */
+	/* Acknowledges 79 to 81, 140, 142 and 143; 77, 78, 82 to 139 and 141 are missing. */
 	put_be64(bitmap, 7ull << 2 | 1ull << 63);
 	put_be64(bitmap + 8, 6);
 	ack.sack_words = 2;
@@ -137,7 +136,7 @@ static void acknowledgements(struct capture *c)
 	control(c, WIRE_CREDIT, WIRE_FLAG_ACKV | WIRE_FLAG_AR, frame, WIRE_CREDIT_BYTES);
 }
 
-/* Writes a reliable frame around `bytes` of payload; adds `damage` to the checksum. */
+/* Adds `damage` to the checksum. */
 static void data(struct capture *c, uint8_t type, uint16_t flags, const void *payload, size_t bytes,
 		 uint32_t damage)
 {
@@ -209,13 +208,12 @@ static void atomics_and_trailers(struct capture *c)
 	data(c, WIRE_NAP, all | WIRE_FLAG_TRAILER, "trailer alone", 13, 0);
 	data(c, WIRE_NAP, all | WIRE_FLAG_IMM | WIRE_FLAG_TRAILER, "both", 4, 0);
 	data(c, WIRE_PUT, all | WIRE_FLAG_SOL | WIRE_FLAG_IMM | WIRE_FLAG_TRAILER, "both", 4, 0);
-	/* A trailer in frames in which none is allowed. */
+	/* Trailers where none is allowed. */
 	data(c, WIRE_PUT, all | WIRE_FLAG_TRAILER, "no event", 8, 0);
 	data(c, WIRE_NAP, WIRE_FLAG_CRCP | WIRE_FLAG_TRAILER, "not the last", 12, 0);
 }
 
-/* Writes valid frames with bodies that are too short, and an invalid frame on the manager's
- * port. */
+/* Valid frames with short bodies, and an invalid frame on the manager's port. */
 static void malformed_frames(struct capture *c)
 {
 	uint8_t frame[FRAME_SPACE] = {0};
@@ -226,8 +224,7 @@ static void malformed_frames(struct capture *c)
 	capture_frame(c, frame, 40, WIRE_PORT);
 }
 
-/* Writes a handshake with protection, its REJECT, and two sealed frames. Keys and tags are
- * patterns. */
+/* A handshake with protection, its REJECT, and two sealed frames; keys and tags are patterns. */
 static void sealed_frames(struct capture *c)
 {
 	uint8_t frame[FRAME_SPACE] = {0}, *body = frame + WIRE_COMMON_BYTES;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the shipped node as the peer of peer.py: `interop-node PORT` is node 1 on loopback, its peer
- * is node 2 at that port. It prints its port, the key of its memory and the magic of its queue
- * pair, then executes NAPs. "echo ..." is sent back, with its trailer. "put N" writes N bytes of
- * its memory to the peer's. "add N" adds N to the peer's word at ADD_AT and reports the status and
- * the previous value. "quit" exits. It gives up after LIMIT_NS. */
+/* Runs the shipped node as node 1 for peer.py, node 2 at loopback port PORT. Prints its port,
+ * memory key and magic, then executes NAPs: "echo ..." returns with its trailer; "put N" writes N
+ * bytes to the peer; "add N" adds to the word at ADD_AT, reports status and previous value; "quit"
+ * exits. Gives up after LIMIT_NS. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

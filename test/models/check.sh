@@ -32,7 +32,7 @@ build() {
 	fi
 }
 
-# search OPTIONS [CLAIM]: searches all states; with CLAIM, checks it on every fair path.
+# search OPTIONS [CLAIM]: searches all states; CLAIM: checked on every fair path.
 search() {
 	local liveness=()
 	[ $# -lt 2 ] || liveness=(-a -f -N "$2")

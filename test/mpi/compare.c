@@ -56,8 +56,7 @@ static void allreduce(const struct layout *l, const struct test_type *t, const s
 	free(receive);
 }
 
-/* Returns whether a reduction to this root may be in place. MPICH 4.0 crashes on a long one if the
- * root is not rank 0. */
+/* MPICH 4.0 crashes on a long reduction in place to a root other than rank 0. */
 static bool may_be_in_place(int root)
 {
 #ifdef MPICH_VERSION

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs allreduces in sequence and checks each result while switches fail. Prints the number of
- * allreduces and the longest time of one.
+/* Runs and checks allreduces while switches fail. Prints their number and the longest time.
  *
  *   endure SECONDS [ELEMENTS [die | FILE | CALLS]]
  *
- * die: kills the last rank after 1 s. FILE: stops when the file exists, or after SECONDS. CALLS:
- * stops after this number of calls. */
+ * die: kills the last rank after 1 s. FILE: stops when it exists, or after SECONDS. CALLS: stops
+ * after so many. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,8 +31,7 @@ int main(int argc, char **argv)
 	for (sum[0] = 0; sum[0] == 0; calls++) {
 		double now = MPI_Wtime(), elapsed;
 
-		/* Rank 0 decides whether to stop. The sum makes all ranks stop at the same
-		 * operation. */
+		/* Rank 0 decides; the sum stops all ranks at the same operation. */
 		x[0] = rank == 0 && (now - begin > seconds || access(last, F_OK) == 0 ||
 				     calls + 1 == calls_wanted);
 		if (die && rank == ranks - 1 && now - begin > 1)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements include/dxp/inc.h without a network, for tests of the MPI plugins. The members on one
- * host share a file that is mapped as memory. Each writes its contribution to the file, and
- * combines all contributions in the order of members. The contracts of the library about order,
- * loss and disagreement hold. Environment variables inject faults:
+/* include/dxp/inc.h without a network, for tests of the MPI plugins. Members on one host share a
+ * mapped file; each writes its contribution and combines all in member order. The library's
+ * contracts about order, loss and disagreement hold. Environment variables inject faults:
  *
  *   DXP_FAKE_REFUSE=n      the first n groups are rejected
  *   DXP_FAKE_LOSE=n,m,k    the next k groups are lost in operation n (from 0) after m elements
@@ -23,19 +22,19 @@
 
 #define ENTRIES    4
 #define MEMBERS    32
-#define DATA_BYTES (2u << 20) /* bytes of an operation; longer operations are not supported */
+#define DATA_BYTES (2u << 20) /* longer operations are not supported */
 
 enum collective { ALLREDUCE, REDUCE, BROADCAST, BARRIER };
 
 struct head {
-	/* number, from 1, of the operation that the contribution in this entry belongs to */
+	/* operation, from 1, of this entry's contribution */
 	_Atomic uint64_t ready;
 	uint32_t collective, op, type, root;
 	uint64_t elements;
 };
 
 struct shared {
-	_Atomic uint64_t over[MEMBERS]; /* number of operations that each member has completed */
+	_Atomic uint64_t over[MEMBERS]; /* operations completed per member */
 	struct head heads[ENTRIES][MEMBERS];
 	uint8_t data[ENTRIES][MEMBERS][DATA_BYTES];
 };
@@ -58,10 +57,10 @@ struct dxp_inc_group {
 struct dxp_inc_operation {
 	struct dxp_inc_group *group;
 	struct head head;
-	uint64_t number; /* number of the operation; the first is 1 */
+	uint64_t number; /* from 1 */
 	const void *send;
 	uint8_t *receive;
-	size_t bytes, done; /* bytes per element; number of elements that are complete */
+	size_t bytes, done; /* bytes per element; elements complete */
 	bool put;
 };
 
@@ -269,8 +268,7 @@ static MPI_Op mpi_op(uint32_t op)
 	}
 }
 
-/* Writes this member's contribution when the entry is free. Returns whether all members have
- * written theirs. */
+/* Writes this member's contribution once the entry is free. Returns whether all have. */
 static bool all_there(struct dxp_inc_operation *call, struct head *heads,
 		      uint8_t (*data)[DATA_BYTES])
 {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the MPI plugins on one host, with fake_inc.c instead of the network: the roles of ranks,
-# results, losses and rejections. Every program's results must be right with and without a plugin.
-# The report must show that the operations used the group and that the group was released.
+# Tests the MPI plugins on one host, with fake_inc.c as the network: roles of ranks, results, losses
+# and rejections. Results must be right with and without a plugin; the report must show that
+# operations used the group, and that it was released.
 #
 #   local.sh [long]      long: tests every operation also through the preloaded library and in
 #                        socket mode
@@ -22,14 +22,14 @@ readonly bin tests scratch
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
-# Raises the limits, so that even few ranks send long messages through switches.
+# High limits: even few ranks send long messages through switches.
 export OMPI_MCA_coll_dxp_max_bytes=1000000000 DXP_INC_MAX_BYTES=1000000000
-# Disables two checks of AddressSanitizer: MPI libraries have leaks, and a preloaded library comes
-# before the sanitizer's run-time library.
+# MPI libraries have leaks, and a preloaded library comes before AddressSanitizer's run-time
+# library.
 export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 
-# by_component, by_preload, ...: each prints the command that runs 4 ranks through one plugin. The
-# arguments are set in the environment of the ranks.
+# by_component, by_preload, ...: print the command that runs 4 ranks through one plugin. Arguments
+# are set in the ranks' environment.
 by_component() {
 	local set=() word system
 	system=$(ompi_info --parsable --path pkglibdir)
@@ -49,8 +49,8 @@ by_mpich() {
 		-genv LD_PRELOAD "$tests/mpich/libpmpi-fake.so"
 }
 
-# check NAME REPORT COMMAND...: runs the command. The report of the groups must match the pattern
-# REPORT. If REPORT is "none", there must be no group.
+# check NAME REPORT COMMAND...: runs the command. The groups' report must match REPORT; "none": no
+# group.
 check() {
 	local name=$1 report=$2
 	shift 2
@@ -72,7 +72,7 @@ check() {
 	fi
 }
 
-# said NAME PATTERN COUNT: fails unless exactly COUNT lines of the last program's output match.
+# said NAME PATTERN COUNT: exactly COUNT lines of the last output must match.
 said() {
 	local count
 	count=$(grep -Ec "$2" "$scratch/out" || true)
@@ -83,7 +83,7 @@ said() {
 	}
 }
 
-# suite WAY FOLDER [quick]: tests flat groups through one plugin, with each kind of fault.
+# suite WAY FOLDER [quick]: flat groups through one plugin, with each fault.
 suite() {
 	local way=$1 folder=$2 scope=${3:-} run
 	local report=DXP_FAKE_REPORT=$scratch/report
@@ -119,9 +119,8 @@ suite() {
 	}
 }
 
-# limits WAY FOLDER: tests that calls use the faster way after both ways were timed: with slow
-# switches, with slow ordinary calls, and with switches that become fast. Groups also count the
-# operations that were timed.
+# limits WAY FOLDER: calls use the faster way once both were timed: slow switches, slow ordinary
+# calls, switches that become fast. Groups also count timed operations.
 limits() {
 	local way=$1 folder=$2 run prefix=DXP_INC last=0 ring
 	local measured='measured: allreduce of at most 32768 bytes: .* now'
@@ -134,19 +133,18 @@ limits() {
 	}
 	local flat=(DXP_INC_SWITCH=fake "DXP_FAKE_REPORT=$scratch/report" "$(setting MODE flat)"
 		"$(setting MIN_HOSTS 1)" "$(setting MAX_BYTES 0)" "$(setting VERBOSE 2)")
-	# 2049 doubles in segments of 8 bytes are thousands of messages, so ordinary calls are slow
+	# segments of 8 bytes make thousands of messages, so ordinary calls are slow
 	ring=(OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=5
 		OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize=8)
-	# endures NAME CALLS OPERATIONS: makes CALLS calls; the group must have done OPERATIONS of
-	# them
+	# endures NAME CALLS OPERATIONS: of CALLS calls, the group must have done OPERATIONS
 	endures() {
 		# adds the three calls before the communicator joins a group
 		# shellcheck disable=SC2086
 		check "$way: $1" "members 4 calls $(($3 + last))\$" $run \
 			"$folder/endure" 60 2048 $(($2 + 3))
 	}
-	# Open MPI may make an allreduce from a reduce and a broadcast. Then both parts are ordinary
-	# calls too, and none uses the group.
+	# Open MPI may make an allreduce from a reduce and a broadcast; then neither part uses the
+	# group.
 	run=$($way "${flat[@]}" DXP_FAKE_SLOW=200000,1000 OMPI_MCA_coll_tuned_use_dynamic_rules=1 \
 		OMPI_MCA_coll_tuned_allreduce_algorithm=2)
 	endures 'slow switches' 50 5
@@ -180,7 +178,7 @@ limits() {
 	check "$way: lost again and again, measured" 'members 4 calls' $run "$folder/compare" quick
 }
 
-# Node mode and socket mode select different leaders. hwloc simulates two sockets of one core each.
+# Node and socket mode select different leaders. hwloc simulates two sockets of one core each.
 sockets() {
 	local run place
 	place=(env HWLOC_THISSYSTEM=1 'HWLOC_SYNTHETIC=numa:1 pack:2 l3:1 core:1 pu:1')
@@ -204,8 +202,8 @@ sockets() {
 	}
 }
 
-# The component in flat mode is tested with all calls. The preloaded library and socket mode share
-# its core, so a quick run tests them.
+# The component in flat mode gets all calls; a quick run suffices for the others, which share its
+# core.
 repeat_scope=quick
 [ "${1:-}" != long ] || repeat_scope=
 readonly repeat_scope
@@ -225,7 +223,7 @@ else
 	left_out 'Open MPI' 'not built, or no mpirun; tools/setup inc'
 fi
 if [ -x "$tests/mpich/compare" ] && command -v "${MPICH_MPIEXEC:-mpiexec.hydra}" >/dev/null; then
-	# quick, because MPICH's ranks busy-wait and there are more ranks than cores
+	# quick, because more ranks than cores busy-wait
 	suite by_mpich "$tests/mpich" quick
 else
 	left_out MPICH 'not built, or no mpiexec.hydra; tools/setup inc'

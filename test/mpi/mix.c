@@ -20,7 +20,7 @@ static double total(int i)
 	return ranks * (double)i + ranks * (ranks - 1) / 2.0;
 }
 
-/* Runs blocking operations and messages while nonblocking operations are outstanding. */
+/* Blocking operations and messages while nonblocking ones are outstanding. */
 static void overlap(MPI_Comm comm)
 {
 	double send[FLIGHT][100], receive[FLIGHT][100], x, sum;
@@ -54,7 +54,7 @@ static void overlap(MPI_Comm comm)
 		test_fail("message: %d instead of %d", got, from);
 }
 
-/* A rank in an operation may need a message of a rank that has not started the operation yet. */
+/* A rank in an operation may need a message of one that has not started it. */
 static void dependent(MPI_Comm comm)
 {
 	long one = 1, sum = 0;
@@ -71,7 +71,7 @@ static void dependent(MPI_Comm comm)
 		test_fail("iallreduce that others wait for: %ld", sum);
 }
 
-/* A user-defined operator that is associative. Its result depends on the order of the ranks. */
+/* An associative user operator whose result depends on the ranks' order. */
 static void keep_left(void *in, void *inout, int *count, MPI_Datatype *type)
 {
 	for (int i = 0; i < *count; i++)
@@ -94,7 +94,7 @@ static void strange(MPI_Comm comm)
 	if (most != ranks - 1)
 		test_fail("long double");
 
-	/* The ranks describe the same bytes by different types. */
+	/* different types for the same bytes */
 	MPI_Type_vector(4, 1, 2, MPI_INT, &pairs);
 	MPI_Type_commit(&pairs);
 	for (int i = 0; i < 8; i++)
@@ -159,7 +159,7 @@ static void come_and_go(void)
 	}
 }
 
-/* Some broadcasts inside MPI use types that only MPI defines. Intercommunicators cause them. */
+/* Intercommunicators make MPI broadcast with its internal types. */
 static void halves(void)
 {
 	bool low = rank < ranks / 2;
@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 			&provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	overlap(MPI_COMM_WORLD); /* runs before any rank has joined a group of the switches */
+	overlap(MPI_COMM_WORLD); /* before any rank has joined a group of switches */
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < 20; i++)
 		overlap(MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements the values, the expected results and the failure counts of the MPI tests. */
+/* Values, expected results and failure counts of the MPI tests. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static int failures;
 
-/* Returns 1, 2 or -1. So the products of 64 ranks do not overflow a float or any wider type. */
+/* 1, 2 or -1: products of 64 ranks do not overflow a float. */
 static int small(int rank, int i)
 {
 	int v = (rank * 7 + i * 3) % 11;
@@ -28,8 +28,7 @@ PUT(put_char, signed char, small(rank, i))
 PUT(put_short, short, small(rank, i) * 3)
 PUT(put_int, int, small(rank, i) * 1001)
 PUT(put_long, long, small(rank, i) * 100003L)
-/* Unsigned values are small, because Open MPI 4.1 (op/avx) saturates bytes and compares them as if
- * they were signed. */
+/* Unsigned values are small: Open MPI 4.1 (op/avx) saturates bytes and compares them as signed. */
 PUT(put_uchar, unsigned char, small(rank, i) + 2)
 PUT(put_ushort, unsigned short, small(rank, i) + 2)
 PUT(put_uint, unsigned, (small(rank, i) + 2) * 77)
@@ -134,7 +133,7 @@ const struct test_op test_ops[] = {
 };
 const int test_op_count = sizeof(test_ops) / sizeof(test_ops[0]);
 
-/* Returns the size of a pair's value. The index of the pair follows it. */
+/* The pair's index follows its value. */
 static size_t value_bytes(const struct test_type *t)
 {
 	return t->mpi == MPI_SHORT_INT ? 2 : t->bytes == 16 ? 8 : 4;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests a fabric that admits machines by token, from `dxp manager init` to `dxp node remove`. Each
-# "machine" is a separate folder.
+# Tests a fabric that admits machines by token, from `dxp manager init` to `dxp node remove`. A
+# "machine" is a folder.
 #
 #   fabric (operator) ---+--- 127.0.0.1 --- dxp-manager --admit token
 #   fabric-b (xpu) ------+
@@ -161,7 +161,7 @@ refuse 4 "admits machines by token" \
 	dxpd --manager "$manager" --key "$X/copied/fabric.key" --engine none
 
 say "== a manager that was killed goes on"
-# Stopped first, so that `dxp manager init` takes it for a running one, which does not answer.
+# Stopped first, so `dxp manager init` finds a running one that does not answer.
 killed=$(process_of manager)
 kill -STOP "$killed"
 dxp manager init --bind 127.0.0.1 --port "${manager##*:}" >/dev/null &

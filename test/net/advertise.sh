@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests nodes and a manager that other machines reach at another address than the address that they
-# send from: behind NAT, and with two interfaces.
+# Nodes and a manager work behind NAT and with two interfaces, where others reach them at another
+# address than they send from.
 #
 #   near: dxp, a manager --- [10.76.3.1] v0 ==== v1 [10.76.3.2] --- far: NAT, then a daemon too
 #                                                                    |
@@ -84,7 +84,7 @@ expect 'at 192.168.76.2:4901, advertised as 10.76.3.2:5001' "$scratch/nat.log"
 expect 'check that NAT forwards UDP 10.76.3.2:5000' "$scratch/doctor"
 refuse 1 'check that NAT forwards UDP 10.76.3.2:5000' ip netns exec "$near" dxp ping "${at[@]}" \
 	nat1 --count 1
-# Forwards both directions. The second rule is for flows that the xPU begins.
+# The second rule is for flows that the xPU begins.
 far nft add rule ip nat prerouting iif v1 udp dport 5000 dnat to 192.168.76.2:4900
 far nft insert rule ip nat postrouting oif v1 ip saddr 192.168.76.2 udp sport 4900 \
 	snat to 10.76.3.2:5000
@@ -93,7 +93,7 @@ head -c 3000000 /dev/urandom >"$scratch/in"
 near dxp put "${at[@]}" nat1 0 "$scratch/in"
 near dxp get "${at[@]}" nat1 0 3000000 "$scratch/back"
 cmp "$scratch/in" "$scratch/back" || die 'the bytes differ'
-# a check of this machine may fail, which is no error here
+# a check of this machine may fail
 near dxp doctor "${at[@]}" --to nat1 >"$scratch/doctor" || :
 cat "$scratch/doctor"
 grep -qE '^ok +node table .* at 10.76.3.2:5000 \(advertised\)' "$scratch/doctor" || die 'no address'

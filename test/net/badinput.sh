@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Gives each command wrong input, and kills processes that it uses. Each command must fail soon,
-# print a remedy, and leave no files.
+# With wrong input, or killed processes, each command must fail soon, print a remedy, and leave no
+# files.
 # shellcheck disable=SC2016 # the sentences quote commands with backticks
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
@@ -32,8 +32,7 @@ refuse 1 'no-such-device' dxp up --engine ocl:no-such-device --port 0
 [ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
 
 say "== a part that ends while the fabric starts: up names the reason"
-# fake PART LINE: makes a copy of `dxp` in which the program PART is a script with this line; other
-# programs are real.
+# fake PART LINE: copies `dxp`, with a script of this line as program PART.
 fake() {
 	rm -rf "$scratch/parts"
 	mkdir "$scratch/parts"
@@ -53,7 +52,7 @@ fake dxpd 'echo no engine today; kill -KILL $$'
 refuse 1 'daemon1 exited before the fabric was up: signal 9 (' \
 	"$scratch/parts/dxp" up --xpus 1 --port 0
 expect 'no engine today' "$scratch/out"
-# Limits of the file size in KiB: the manager reaches the first, a daemon the second.
+# KiB of file size: the manager reaches the first limit, a daemon the second.
 refuse 1 'ulimit -f' bash -c 'ulimit -f 1; exec dxp up --port 0'
 refuse 1 'File too large' bash -c 'ulimit -f 200; exec dxp up --port 0'
 if unshare -m true 2>/dev/null; then
@@ -69,7 +68,7 @@ fi
 dxp up --xpus 2 --memory 64M --port 0
 manager=$(cat "$DXP_DIR/manager")
 
-# once TEXT COMMAND...: the command must fail and print the reason in exactly one line.
+# once TEXT COMMAND...: fails with the reason in exactly one line.
 once() {
 	refuse 1 "$@"
 	[ "$(wc -l <"$scratch/out")" -eq 1 ] || die "printed more than once: $(cat "$scratch/out")"
@@ -126,7 +125,7 @@ refuse 1 '127.0.0.1:9' dxp ping xpu1 --dir "$scratch/gone"
 refuse 1 '127.0.0.1:9' dxp nodes --dir "$scratch/gone"
 refuse 1 'the manager of another fabric' dxp up --dir "$scratch/gone"
 
-# dies KIND OPTION...: kills an xPU while `dxp ping` uses it. `dxp ping` must fail.
+# dies KIND OPTION...: `dxp ping` must fail when its xPU is killed.
 dies() {
 	local kind=$1 status=0 begin
 	shift

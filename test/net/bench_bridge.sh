@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests `dxp bench bridge`. Every route has its rows, and a row for each of its stages. Failures are
-# reported. All processes and files of the benchmark are removed afterwards, even after a signal.
+# `dxp bench bridge`: every route and stage has rows, failures are reported, and nothing remains
+# afterwards, even after a signal.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: board1, board2   dxpd: direct1, direct2
 # shellcheck source=test/net/lib_fabric.sh
@@ -28,7 +28,7 @@ refuse 1 "unknown board 'nonsense'" dxp bench bridge --sizes --engine board:nons
 say "== every route"
 timeout 100 dxp bench bridge --quick --rounds 1 --json >"$scratch/rows" 2>"$scratch/said" ||
 	die "it ended with $?: $(cat "$scratch/said") $(grep failed "$scratch/rows")"
-# row ROUTE CONTENDER [LAB]: fails unless there is such a row with a value above 0.
+# row ROUTE CONTENDER [LAB]: fails unless the row has a value above 0.
 row() {
 	grep "\"lab\":\"${3:-loopback}\"" "$scratch/rows" | grep -F "\"case\":\"$1 16 MiB\"" |
 		grep -F "\"contender\":\"$2\"" | has '"value":[0-9.e-]*[1-9]' ||
@@ -61,13 +61,13 @@ grep '"contender":"during transfers"' "$scratch/rows" | has '"rings_mb":[1-9]' |
 	die "no row about memory"
 [ -z "$(left)" ] || die "left behind: $(left)"
 say "== outstanding reads where a round trip takes 20 ms"
-# goodput READS: prints the rate of a board with so many outstanding reads.
+# goodput READS: prints a board's rate with so many outstanding reads.
 goodput() {
 	grep -F '"lab":"delayed"' "$scratch/rows" | grep -F "\"contender\":\"$1\"" |
 		sed -n 's/.*"value":\([0-9.e+-]*\).*/\1/p'
 }
 
-# hidden: one read moves at most 64 KiB in a round trip, eight move up to eight times as much.
+# hidden: eight reads of 64 KiB a round trip move up to eight times one.
 hidden() {
 	awk -v one="$(goodput '1 read')" -v two="$(goodput '2 reads')" \
 		-v eight="$(goodput '8 reads')" 'BEGIN {
@@ -77,7 +77,7 @@ hidden() {
 if grep -q 'delayed: skipped' "$scratch/said"; then
 	left_out 'reads against latency' "$(cat "$scratch/said")"
 else
-	# Other load can hide the gain, so a run without it is repeated.
+	# repeated, because other load can hide the gain
 	for try in 1 2 3; do
 		status=0
 		hidden || status=$?

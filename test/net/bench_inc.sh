@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests `dxp bench inc`. A quick run prints its rows and removes its labs, even after a signal. With
-# switches, hosts send fewer packets than with TCP; with XDP, an operation also takes less time.
-# Without root or Open MPI, the benchmark reports what is missing.
+# `dxp bench inc`: a quick run prints rows and removes its labs, even after a signal. With switches,
+# hosts send fewer packets than with TCP; XDP also takes less time. Without root or Open MPI, it
+# reports what is missing.
 #
 #   dxpb-PID-t   dxpb-PID-x   dxpb-PID-u       labs of 4 hosts each, made and removed by dxp bench
 set -euo pipefail
@@ -75,8 +75,7 @@ for size in '8 B' '256 B' '64 KiB'; do
 done
 ! grep -q 'were wrong' "$out" || die 'wrong results'
 
-# figure CONTENDER SIZE NAME: prints a number of the contender's row, or nothing if there is no such
-# row.
+# figure CONTENDER SIZE NAME: prints a number of the row; nothing without such a row.
 figure() {
 	grep -F "\"case\":\"allreduce $2\",\"contender\":\"$1\"" "$out" |
 		sed -n "s/.*\"$3\":\([0-9.]*\).*/\1/p"
@@ -85,9 +84,8 @@ figure() {
 # below A B: succeeds if 0 < A < B; both are decimal fractions.
 below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 > 0 && a + 0 < b + 0) }'; }
 
-# fewer CONTENDER: compares the packets that hosts send for a short call. With switches, each of the
-# 4 hosts sends one packet, and a few more if some are retransmitted. Open MPI's default algorithm
-# must send more than 1.5 times as many packets.
+# fewer CONTENDER: with switches, each of 4 hosts sends one packet per short call, a few more with
+# retransmissions. Open MPI's default algorithm must send more than 1.5 times as many.
 fewer() {
 	local size packets default
 	for size in '8 B' '256 B'; do
@@ -101,8 +99,8 @@ fewer() {
 	done
 }
 
-# faster: compares the median time of 8 bytes with XDP and with TCP's default algorithm, in the same
-# run. XDP usually takes a half to a third of the time; it must take less than two thirds.
+# faster: XDP must take less than two thirds of the time of TCP's default algorithm for 8 bytes in
+# the same run (usually a half to a third).
 faster() {
 	local own default
 	own=$(figure 'switches, XDP' '8 B' p50_us)
@@ -114,7 +112,7 @@ faster() {
 fewer 'switches, XDP'
 fewer 'switches, user space'
 if [ -n "$(figure 'switches, XDP' '8 B' p50_us)" ]; then
-	# Other load can hide the gain, so a run without a gain is repeated.
+	# repeated, because other load can hide the gain
 	for try in 1 2 3; do
 		! faster || break
 		[ $try -lt 3 ] || die 'three runs, and switches gain nothing on TCP'

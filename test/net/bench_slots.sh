@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests `dxp bench slots`: 16 xPUs of one daemon send and receive through one uplink. The benchmark
-# reads back the bytes that each xPU received and fails if one differs. In each case every slot
-# moves bytes, none starves, and all together do not exceed the rate of the uplink. Slots reach each
-# other without a loopback interface.
+# `dxp bench slots`: 16 xPUs of one daemon share one uplink. Every xPU received the right bytes, no
+# slot starves, and all together do not exceed the uplink's rate. Slots reach each other without a
+# loopback interface.
 #
 #   dxpb-PID-near: dxpd slot1 .. 16 [v0] == tbf == [v1] dxpb-PID-far: dxpd xpu1 .. 16, dxp bench
 set -euo pipefail
@@ -26,9 +25,8 @@ $entered || { echo 'network namespaces cannot be entered'; exit 77; }
 
 "$dxp" bench slots --rounds 1 --json >"$rows" 2>"$rows.said" || die "bench slots ended with $?"
 
-# check CASE CONTENDER [RATIO]: fails if Jain's index of the row is below 0.5, which means that
-# fewer than 8 of 16 slots share equally. RATIO is the largest permitted part of the uplink's rate;
-# the default is 1.
+# check CASE CONTENDER [RATIO]: fails if Jain's index is below 0.5: fewer than 8 of 16 slots share
+# equally. RATIO: largest part of the uplink's rate, default 1.
 check() {
 	local row
 	row=$(grep -F "\"case\":\"$1\",\"contender\":\"$2\"" "$rows") ||

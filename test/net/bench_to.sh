@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests `dxp bench latency|stream|rate --to NODE` between two machines. The numbers follow the rate
-# of the link. A host without a grant measures nothing. Errors name the part that failed. No memory
-# remains allocated on the xPU.
+# `dxp bench latency|stream|rate --to NODE` between two machines: numbers follow the link's rate, a
+# host without a grant measures nothing, errors name the failed part, and no memory stays allocated.
 #
 #   near: dxp --- [10.76.4.1] v0 == tbf == v1 [10.76.4.2] --- far: dxp-manager, dxpd: xpu1, small
 # shellcheck source=test/net/lib_fabric.sh
@@ -28,8 +27,7 @@ part "$far" small.log 'small: node' dxpd "${at[@]}" --engine none --memory 64M -
 near dxp grant "${at[@]}" allowed '*' >/dev/null
 readonly to=("${at[@]}" --name allowed --to)
 
-# bench KIND OPTION...: runs the benchmark in the near namespace; writes its rows as JSON to
-# $scratch/rows.
+# bench KIND OPTION...: runs it in the near namespace; JSON rows go to $scratch/rows.
 bench() {
 	near dxp bench "$@" --json --rounds 3 --quick >"$scratch/rows" 2>"$scratch/notes"
 }
@@ -74,7 +72,7 @@ bench stream "${to[@]}" small --case 'PUT'
 within 1e-4 "$(value 'PUT 1 MiB, 1 at a time')" 1000
 [ -z "$(value 'PUT 16 MiB, 1 at a time')" ] || die 'it used more memory than the limit'
 expect 'left out, because the xPU has only 1024 KiB of memory for this host' "$scratch/notes"
-# The first run must have freed all memory. Otherwise the second run finds less, and fails.
+# Fails if the first run left memory allocated.
 bench stream "${to[@]}" small --case 'PUT 1 MiB, 1'
 within 1e-4 "$(value 'PUT 1 MiB, 1 at a time')" 1000
 

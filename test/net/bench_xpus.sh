@@ -1,11 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests benchmarks of xPUs; times are not checked. `dxp bench registers`: each way has a row for
-# every number of accesses; the benchmark reads back the values that it wrote. `dxp bench latency
-# --parts`: the parts add up to the sum. `dxp bench direct`: bytes pass through the host only in the
-# ways through the host. `dxp bench nic`: blocks that a kernel sends, and blocks that its host
-# sends, arrive. `dxp bench collective`: the sums of all ways are right, and only one way moves data
-# through the host.
+# Tests benchmarks of xPUs, not times. `registers`: each way has all rows, values are read back.
+# `latency --parts`: parts add up. `direct`: only the ways through the host use it. `nic`: blocks of
+# kernel and host arrive. `collective`: all sums are right, one way uses the host.
 #
 #   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: xpu1, ...
 # shellcheck source=test/net/lib_fabric.sh
@@ -17,8 +14,8 @@ bench() {
 		die "bench $* ended with $?: $(cat "$scratch/said" "$scratch/rows")"
 }
 
-# rows CASE CONTENDER METRIC COUNT: fails unless exactly COUNT rows of the metric have a value. CASE
-# may be a part of a name.
+# rows CASE CONTENDER METRIC COUNT: exactly COUNT rows must have a value. CASE may be part of a
+# name.
 rows() {
 	local count
 	count=$(grep -F "\"case\":\"$1" "$scratch/rows" | grep -F "\"contender\":\"$2\"" |
@@ -45,8 +42,7 @@ bench latency --parts --lab loopback
 for part in doorbell engine 'send call' wire receive placement acknowledgement completion; do
 	[ "$(grep -cF "\"contender\":\"$part\"" "$scratch/rows")" -eq 3 ] || die "3 rows: $part"
 done
-# The parts must add up to the sum of parts that the benchmark prints. It is the mean of the round
-# trips near the median of the whole, so a missing part shows.
+# The sum is the mean of round trips near the median of the whole, so a missing part shows.
 awk -F '"value":' '{ split($2, v, ",") }
 	/"sum of the parts"/ { d = sum - v[1]; if (d * d > 1e-4 * v[1] * v[1]) bad = 1
 		sums++; all = sum; sum = 0; next }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests boards on one machine whose memory only DMA engines reach: access as to any memory,
-# transfers between boards, DMA that fails or stalls, wrong options and wrong files.
+# Boards whose memory only DMA engines reach: access as to any memory, transfers between boards,
+# failing or stalled DMA, wrong options and files.
 #
 #   dxp, examples --- 127.0.0.1 --- dxp-manager
 #                              +--- dxpd: xpu1, xpu2, xpu3, a board each
@@ -100,7 +100,7 @@ dxp down
 
 say "== kernels in the memory of boards: the classifier, split over two"
 root=$(dirname "$0")/../..
-# first_of PATTERN: prints the first file that matches, in DXP_MODELS, models/ or ../shared/models.
+# first_of PATTERN: prints the first match in DXP_MODELS, models/ or ../shared/models.
 first_of() {
 	local folder
 	for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do

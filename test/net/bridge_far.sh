@@ -22,8 +22,8 @@ namespaces_make dxpb 10.79.0 ip nft tc
 near ip link set v0 mtu 1500
 far ip link set v1 mtu 1500
 
-# part NAMESPACE NAME TEXT COMMAND...: starts the command for the rest of the script. Fails unless
-# its log contains the text within 10 s. Sets $last to its process id.
+# part NAMESPACE NAME TEXT COMMAND...: starts a command, whose log must contain TEXT within 10 s.
+# Sets $last to its process id.
 part() {
 	local namespace=$1 log=$scratch/$2.log text=$3
 	shift 3
@@ -40,7 +40,7 @@ part() {
 
 mkdir "$DXP_DIR"
 readonly at=(--manager 10.79.0.1 --key "$DXP_DIR/fabric.key" --memory 64M --share-cache)
-# alive NAME: waits up to 10 s until the node table shows the node as alive.
+# alive NAME: waits up to 10 s for the node to be alive.
 alive() {
 	for _ in {1..1200}; do # at most 120 s
 		! near dxp nodes | has " $1 .* alive " || return 0
@@ -49,7 +49,7 @@ alive() {
 	die "$1 is not alive: $(near dxp nodes; cat "$scratch/$1.log")"
 }
 
-# dead NAME: waits up to 10 s until the node table does not show the node as alive.
+# dead NAME: waits up to 10 s for the node not to be alive.
 dead() {
 	for _ in {1..1200}; do # at most 120 s
 		near dxp nodes | has " $1 .* alive " || return 0
@@ -101,7 +101,7 @@ wait $client || die "the slow put failed: $(cat "$scratch/slow")"
 client=''
 say "ok: $(cat "$scratch/slow")"
 grown=$(($(resident "$slow1") - before))
-# The bound in kB covers 10 MB of device memory, rings of 1 MiB, and the state of sessions.
+# kB: 10 MB of device memory, rings of 1 MiB, state of sessions
 [ $grown -le 16000 ] || die "the slow daemon grew by $grown kB"
 near dxp get slow1 0 10000000 "$scratch/back" 2>/dev/null
 cmp "$scratch/little" "$scratch/back" || die "other bytes are in the slow board"
@@ -119,8 +119,8 @@ for side in near far; do
 	$side nft delete table inet path
 done
 
-# killed COMMAND...: kills a client during a transfer. On a loaded machine the client may exit
-# before the kill, so this is repeated.
+# killed COMMAND...: kills a client during a transfer; repeated, because it may exit before the
+# kill.
 killed() {
 	for _ in {1..10}; do
 		ip netns exec "$near" "$@" >/dev/null 2>&1 &

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests xPUs with memory that belongs to their device: OpenCL with separate memory, and CUDA with a
-# fake driver. Memory and kernels must behave as on any xPU, so that callers see no difference.
+# xPUs with memory of their device (OpenCL with separate memory, CUDA with a fake driver) behave as
+# any xPU.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd: xpu1, xpu2, bridged
@@ -11,8 +11,7 @@
 fake=$(dirname "$DXP_BIN")/test/fake_cuda
 head -c 5000001 /dev/urandom >"$scratch/data"
 
-# memory ENGINE: writes bytes at odd addresses of one xPU, and of both at the same time, and reads
-# them back.
+# memory ENGINE: writes and reads back odd addresses of one xPU, and of both at once.
 memory() {
 	dxp nodes | tee "$scratch/nodes"
 	[ "$(grep -Ec "xpu[12] +xpu +$1 +64M  bridged  alive " "$scratch/nodes")" -eq 2 ] ||

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests a video that passes through the classifier on two xPUs. ffmpeg decodes the video into a
-# pipe. `classify -` prints an answer for each frame, and the frames per second of each stage. The
-# network is SqueezeNet; other software computed the expected answers. Without ffmpeg the frames
-# come from a file.
+# A video passes through the classifier on two xPUs: `classify -` answers each frame from ffmpeg's
+# pipe, or without ffmpeg from a file, and prints each stage's rate. Other software computed the
+# expected answers (SqueezeNet).
 #
 #   ffmpeg --- pipe --- classify --- 127.0.0.1 --- dxpd: xpu1 (stage 0)   dxpd: xpu2 (stage 1)
 # shellcheck source=test/net/lib_fabric.sh
@@ -28,8 +27,7 @@ copies() {
 	done
 }
 
-# Writes a video without loss of colours, and decodes it to frames by the command of
-# docs/guide/classify.md.
+# Writes a video without loss of colours, and decodes it as docs/guide/classify.md does.
 decoded() {
 	ffmpeg -v error -i "$scratch/video.avi" -c:v ppm -f image2pipe -
 }
@@ -43,7 +41,7 @@ watch() {
 		"$@" - >"$scratch/out" 2>&1
 }
 
-# stage_rates: fails unless both stages have a row with frames per second.
+# stage_rates: both stages must have frames per second.
 stage_rates() {
 	grep -q '^stage .* frames/s ' "$scratch/out" || die "no frames/s: $(cat "$scratch/out")"
 	awk '/^[01]  *xpu/ && $4 > 0 { good++ } END { exit good != 2 }' "$scratch/out" ||
@@ -52,7 +50,7 @@ stage_rates() {
 		die "no rate of the pipeline: $(cat "$scratch/out")"
 }
 
-# answers NUMBER: fails unless exactly NUMBER frames show the cat, with the known probability.
+# answers NUMBER: exactly so many frames must show the cat, with the known probability.
 answers() {
 	[ "$(grep -cE '^  +44\.8[67] %  ' "$scratch/out")" -eq "$1" ] ||
 		die "not $1 answers: $(cat "$scratch/out")"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests configuration files: the precedence of flag, variable, file and default; `dxp config show`;
-# errors with file and line; and a fabric in which daemons get their options from a file.
+# Configuration files: precedence of flag, variable, file and default; `dxp config show`; errors
+# with file and line; daemons with options from a file.
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_parts.sh
@@ -26,8 +26,7 @@ shows() {
 	grep -qE -- "$2" "$scratch/shown" || die "'$2' is not in: $(cat "$scratch/shown")"
 }
 
-# wrong LINE TEXT: writes standard input to a file; dxp must reject it with this line number and
-# text.
+# wrong LINE TEXT: dxp must reject standard input as a file, with this line number and text.
 wrong() {
 	cat >"$conf"
 	refuse 2 "$conf:$1: $2" env DXP_CONFIG="$conf" dxp config show
@@ -129,7 +128,7 @@ cat >"$conf" <<-E
 	json = yes
 E
 start daemon.log card2 dxpd --memory 32M
-# DXP_DIR is unset, because it would override the manager of the file.
+# DXP_DIR would override the file's manager.
 env -u DXP_DIR dxp nodes >"$scratch/nodes"
 expect '"name": "card1"' "$scratch/nodes"
 expect '"memory_bytes": 33554432' "$scratch/nodes"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests `dxp context` with three fabrics of one user: commands, a C program, the OpenCL driver and
-# dxpd find the selected one.
+# `dxp context` with three fabrics of one user: commands, a C program, the OpenCL driver and dxpd
+# find the selected one.
 #
 #   fabric-a: dxp-manager, dxpd: xpu1                  context a
 #   fabric-b: dxp-manager, dxpd: xpu1, dxpd: xpu2      context b
@@ -41,7 +41,7 @@ is() {
 	[ "$2" = "$1" ] || die "$3: '$2', not '$1'"
 }
 
-# ringed: runs a program of the C library, and prints the number of xPUs that it found.
+# ringed: prints the number of xPUs that a program of the C library finds.
 ringed() {
 	ring 1 >"$scratch/ring"
 	sed -n 's/^\([0-9]*\) xPUs*, .*/\1/p' "$scratch/ring"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests what remains after programs are killed: no worker, and no file of these programs in the run
-# folder. Their counters are kept.
+# Killed programs leave no worker, and no file in the run folder; their counters are kept.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd daemon1: xpu1
@@ -12,7 +11,7 @@ ours() { echo "$started"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
-# within SECONDS COMMAND...: repeats the command until it succeeds. Fails after this time.
+# within SECONDS COMMAND...: repeats the command until it succeeds, or fails after this time.
 within() {
 	local i limit=$1
 	shift

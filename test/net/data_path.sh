@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests a firewall that opens only the manager's port. `dxp ping`, `dxp nodes` and `dxp doctor` must
-# name the blocked port, and the rule that `dxp doctor` prints must open it. Then tests the other
-# findings about the path.
+# With a firewall that opens only the manager's port, `dxp ping`, `nodes` and `doctor` name the
+# blocked port, and doctor's rule opens it. Then the other findings about the path.
 #
 #   near: dxp --- [10.76.0.1] v0 ==== v1 [10.76.0.2] --- far: dxp-manager, dxpd: xpu1
 #                          MTU 9000                           nftables
@@ -20,8 +19,7 @@ without() {
 namespaces_make dxpf 10.76.0 ip nft ethtool
 far ip link set lo up
 near ethtool -K v0 gro on gso on >/dev/null
-# Has no rule for established flows: with one, each probe that the node sends to a host opens the
-# node's port for this host.
+# No rule for established flows: with one, the node's probes to a host open its port for this host.
 far nft -f - <<-'E'
 	table inet filter {
 		chain input {
@@ -37,12 +35,12 @@ part "$far" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-ke
 part "$far" daemon.log xpu1 dxpd "${at[@]}" --engine none --memory 64M
 daemon=$!
 
-# fails TEXT COMMAND...: runs the command in the near namespace; it must fail and print the text.
+# fails TEXT COMMAND...: must fail in the near namespace and print the text.
 fails() {
 	refuse 1 "$1" ip netns exec "$near" "${@:2}"
 }
 
-# doctor OPTION...: runs dxp doctor in the near namespace; writes its output to $scratch/doctor.
+# doctor OPTION...: runs in the near namespace, into $scratch/doctor.
 doctor() {
 	near dxp doctor "${at[@]}" "$@" >"$scratch/doctor" 2>&1
 }
@@ -82,9 +80,9 @@ grep -qE ' loss +[0-9]+ of [0-9]+ packets' "$scratch/doctor" || die 'no line abo
 finds 'packets carry 8880 bytes of payload' >/dev/null # and 16 bytes of tag
 
 say '== findings of a bad path'
-# Sends each datagram alone, not in a batch, so that the rules see its length.
+# single datagrams, so that rules see their length
 near ethtool -K v0 gro off gso off tx-udp-segmentation off >/dev/null
-# Both ends have an MTU of 9000, but the path between them carries 3000 bytes.
+# The path carries 3000 bytes, less than the ends' MTU of 9000.
 far nft insert rule inet filter input udp dport 4796 meta length '>' 3000 drop
 # Drops 5 % of the packets to the node.
 far nft insert rule inet filter input udp dport 4796 numgen random mod 100 '<' 5 drop
@@ -100,7 +98,7 @@ expect "the manager has no node named 'xpu9'" "$scratch/doctor"
 refuse 2 'exclude each other' dxp doctor --to xpu1 --all
 kill -STOP "$daemon"
 near timeout 60 dxp ping "${at[@]}" xpu1 >"$scratch/out" 2>&1 || :
-# continues the daemon before the script can exit, because a stopped process does not exit
+# a stopped process would not exit with the script
 kill -CONT "$daemon"
 expect 'node dead: ' "$scratch/out"
 far nft insert rule inet filter input udp dport 4795 drop

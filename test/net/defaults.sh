@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the access that is the default. On the loopback, which only this machine reaches, everybody
-# with the key has access. Elsewhere, a machine needs a token to join, and a grant to use an xPU.
+# Default access: on loopback, everybody with the key; elsewhere, a machine needs a token to join
+# and a grant to use an xPU.
 #
 #   1.  dxp up --- 127.0.0.1
 #   2.  near: dxp up --bind 10.81.0.1 --- v0 ==== v1 [10.81.0.2] --- far: dxp-manager, dxp, dxpd

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests `dxp top --fabric` and `dxp nodes --wide`: they show counters of nodes whose files they
-# cannot read, of the manager, and of a switch. Tests `dxp paths`.
+# `dxp top --fabric` and `dxp nodes --wide` show counters of nodes whose files they cannot read, of
+# the manager and a switch. Also `dxp paths`.
 #
 #   dxp top --fabric --- 127.0.0.1 --- dxp-manager
 #                            +-------- dxpd daemon1: xpu1
@@ -26,7 +26,7 @@ ours() { echo "$tracer $daemon2 $daemon3 $switch"; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
 export DXP_STATS=$scratch/stats
 
-# wait_for TEXT COMMAND...: repeats the command until a line of its output matches. Prints nothing.
+# wait_for TEXT COMMAND...: repeats the command until a line matches. Prints nothing.
 wait_for() {
 	local text=$1
 	shift
@@ -38,7 +38,7 @@ wait_for() {
 	die "no line '$text' in the output of '$*': $(cat "$scratch/seen")"
 }
 
-# missing NAME: prints the field `missing` of a node, or nothing if the node returned its counters.
+# missing NAME: prints a node's field `missing`; nothing if it returned counters.
 missing() {
 	dxp top --fabric --json --node "$1" | sed -n 's/.*"missing": "\(.*\)".*/\1/p'
 }
@@ -94,7 +94,7 @@ else
 	left_out 'the JSON of dxp top --fabric' 'no python3; tools/setup check'
 fi
 
-# service ROLE: prints one service of dxp top --fabric --json, as a line: missing or the counters
+# service ROLE: prints a service of dxp top --fabric --json: missing, or counters
 service() {
 	dxp top --fabric --json --switch 127.0.0.9 >"$scratch/services.json"
 	python3 -c 'import json, sys
@@ -124,7 +124,7 @@ if [ -n "${STATS_NAMESPACE:-}" ] && command -v python3 >/dev/null; then
 	expect 'dxp_service_up{service="switch",address="127.0.0.9:4794"} 1' "$scratch/metrics"
 	expect 'dxp_switch_groups_max{service="switch",address="127.0.0.9:4794"} 256' \
 		"$scratch/metrics"
-	# Its loop is stopped, then it is killed: the reader gives up, and shows the manager.
+	# Stopped, then killed: the reader gives up, and shows the manager.
 	kill -STOP "$switch"
 	wait_for 'no answer' service switch
 	kill -CONT "$switch"
@@ -218,8 +218,8 @@ else
 fi
 
 say "== a node that does not answer"
-# dxp top must report the stopped daemon as silent before its lease expires. On a slow machine the
-# lease may expire first, so this is repeated.
+# Repeated, because on a slow machine the lease may expire before dxp top reports the stopped daemon
+# as silent.
 for _ in {1..20}; do
 	wait_for 'xpu2 .* alive' dxp nodes
 	kill -STOP "$daemon2"

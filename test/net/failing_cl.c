@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into an OpenCL program: makes call number FAIL_AT of the function FAIL_CALL fail with
- * CL_OUT_OF_RESOURCES. All other calls go to the OpenCL library. */
+/* Preloaded into an OpenCL program: call number FAIL_AT of FAIL_CALL fails with
+ * CL_OUT_OF_RESOURCES; others reach the library. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>

@@ -10,8 +10,8 @@
  *                                         sends the text to a receiver in register mode; prints
  *                                         "sent"
  *
- * Prints "ready", or "streaming" when 100 PUTs have arrived, or the function's error. When its
- * function is closed, it prints the name of the reason and exits with 3. */
+ * Prints "ready", or "streaming" after 100 PUTs, or the function's error. When its function is
+ * closed, prints the reason's name and exits with 3. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,8 +69,7 @@ static struct hello hello_receive(uint64_t timeout_ns)
 	while (!dxp_received_peek(window)) {
 		check("wait", dxp_function_wait(function, timeout_ns));
 		while (dxp_sent_dequeue(window, &sent))
-			/* dequeues completions of earlier answers, because a wait returns at once
-			 * while one is unread */
+			/* a wait returns at once while completions of earlier answers are unread */
 			;
 	}
 	const struct dxp_nic_event *event = dxp_received_peek(window);
@@ -88,7 +87,7 @@ static void sink_run(const struct dxp_memory *memory)
 		struct hello other = hello_receive(UINT64_MAX);
 		struct dxp_nic_event event;
 		struct hello own = {.key = memory->key};
-		/* The requester may have exited, so errors are ignored. */
+		/* Errors are ignored, because the requester may have exited. */
 		if (dxp_post_nap(window, 0, &other.target, &own, sizeof(own), 0, 0) == DXP_OK)
 			dxp_function_kick(function);
 		while (dxp_sent_dequeue(window, &event))
@@ -128,7 +127,7 @@ static void stream_run(const struct dxp_memory *memory, const char *peer)
 	}
 }
 
-/* Prints the error that the overrun caused, then waits until the function is closed. */
+/* Prints the overrun's error, then waits until the function is closed. */
 static void overrun_run(void)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
@@ -143,8 +142,7 @@ static void overrun_run(void)
 	dxp_function_kick(function);
 	for (int tries = 0; dxp_error(window) == DXP_OK && tries < 1000; tries++)
 		nanosleep(&pause, NULL);
-	/* does not use dxp_function_wait(), because a busy engine may have completed some of the
-	 * requests */
+	/* no dxp_function_wait(): a busy engine may have completed some requests */
 	printf("overrun: %s\n", dxp_status_name(dxp_error(window)));
 	fflush(stdout);
 	while (dxp_error(window) != DXP_ECLOSED)
@@ -178,7 +176,7 @@ static void registers_run(const struct dxp_memory *memory)
 	}
 }
 
-/* Sends by the address alone: the register for the node id is 0. */
+/* By address alone: the node id is 0. */
 static void by_address_run(const struct dxp_memory *memory, char **words)
 {
 	struct dxp_registers *r = &window->registers;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the functions of a NIC in dxpd that independent processes use. `dxp vf` lists them, limits
-# them, and resets one while it is in use. A function is released when its process is killed.
+# Independent processes use functions of dxpd's NIC. `dxp vf` lists, limits, and resets them in use;
+# a killed process releases its function.
 #
 #   dxpd daemon1: xpu1 --- its NIC --- function-user sink       vf1
 #                           +------ function-user stream     vf2, vf3 ... limited, reset, killed
@@ -19,7 +19,7 @@ ours() { echo "${users[@]}"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
-# field NIC FUNCTION[.QP] NAME: prints a field of a function or queue pair from `dxp vf --json`.
+# field NIC FUNCTION[.QP] NAME: prints a field of `dxp vf --json`.
 field() {
 	local qp=0
 	[ "${2%.*}" = "$2" ] || qp=${2#*.}
@@ -52,13 +52,13 @@ free_again() {
 	die "function $2 is $(field "$1" "$2" state)"
 }
 
-# mapped: prints how many memories of other processes the daemon has mapped.
+# mapped: prints the number of other processes' memories that the daemon has mapped.
 mapped() {
 	grep -c /memfd: "/proc/$daemon/maps" || true
 }
 
-# moved FUNCTION: prints the bytes that the function sends in 0.5 s. On a loaded machine a query
-# takes long. So the count is divided by the longest time that it may cover.
+# moved FUNCTION: prints the bytes sent in 0.5 s, divided by the longest time covered, because
+# queries take long on a loaded machine.
 moved() {
 	local before begin
 	begin=${EPOCHREALTIME/./}
@@ -67,8 +67,8 @@ moved() {
 	echo $((($(field xpu1 "$1" sent_bytes) - before) * 500000 / (${EPOCHREALTIME/./} - begin)))
 }
 
-# moves FUNCTION LEAST MOST: succeeds if the bytes sent in 0.5 s are in the range. Repeats the
-# measurement, because other processes may occupy the machine. Sets `bytes` to the number.
+# moves FUNCTION LEAST MOST: the bytes in 0.5 s must be in the range; repeated, because others may
+# occupy the machine. Sets `bytes`.
 moves() {
 	for _ in {1..10}; do
 		bytes=$(moved "$1")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests that idle processes sleep. Each of several processes that wait for each other must use less
-# than 1 % of a core over 2 s.
+# Idle processes sleep: each of several that wait for each other uses less than 1 % of a core over 2
+# s.
 #
 #   nic_server --[vf 1]-- dxpd: NIC of xpu1      dxp-manager
 #   nic_server: NIC of its own, with a thread
@@ -10,7 +10,7 @@
 # shellcheck source=test/net/lib_functions.sh
 . "$(dirname "$0")/lib_functions.sh"
 
-# ran_ns PID: prints the CPU time of all threads of a process, in ns.
+# ran_ns PID: CPU time of all its threads.
 ran_ns() {
 	awk '{ ns += $1 } END { printf "%.0f\n", ns }' "/proc/$1/task"/*/schedstat
 }
@@ -31,7 +31,7 @@ processes=("attached server:$attached" "server with a NIC:$embedded" "dxpd:$(pro
 
 sleep 1.5 # waits until sessions are idle
 
-# used_little: succeeds if each process used less than 1 % of a core over 2 s.
+# used_little: each process used less than 1 % of a core over 2 s.
 used_little() {
 	local before=() begin lasted status=0 i p used
 	for p in "${processes[@]}"; do
@@ -49,7 +49,7 @@ used_little() {
 	return $status
 }
 
-# On a loaded machine sessions become idle later, so this is repeated.
+# repeated: on a loaded machine sessions become idle later
 for _ in {1..5}; do
 	status=0
 	used_little || status=1

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the compatible format. Jobs with the header of the source paper run together with jobs with
-# the widened header, on the same switches, with and without loss. Also tests the modes that
-# switches accept.
+# The compatible format: jobs with the source paper's header run with others on the same switches,
+# with and without loss. Also the modes that switches accept.
 #
 #            s0
 #          /    \
@@ -14,7 +13,7 @@
 compat=(compat=1 plain=1 kinds=7 longest=256 create=20000 deadline=20000)
 readonly compat
 
-# beside_start HOST...: starts a job with the widened header, one member on each host.
+# beside_start HOST...: starts a job with the widened header, one member per host.
 beside_start() {
 	local port=$((30000 + RANDOM % 10000)) i=0 host
 	beside=()
@@ -61,7 +60,7 @@ is tcp 0
 above repeated 0
 say "ok: $(tail -n 1 "$scratch/rank.0")"
 
-# refused TEXT: fails unless rank 0 printed this reason for the rejection of its group.
+# refused TEXT: rank 0 must have printed this reason of the rejection.
 refused() {
 	grep -q "^refused: .*$1" "$scratch/rank.0" || die "no '$1': $(cat "$scratch/rank.0")"
 	say "ok: $(head -n 1 "$scratch/rank.0")"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests switches and members that exit during operations. No result is wrong, all members get the
-# same status, no operation exceeds its deadline, and the job continues.
+# Switches and members exit during operations: no result is wrong, all members get the same status,
+# deadlines hold, and the job continues.
 #
 #          s0
 #        /    \
@@ -10,7 +10,7 @@
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# in_time MS: fails unless the slowest operation of each member took less than MS ms.
+# in_time MS: each member's slowest operation must take less.
 in_time() {
 	local i
 	for ((i = 0; i < 4; i++)); do
@@ -19,7 +19,7 @@ in_time() {
 	done
 }
 
-# grouped: waits until the leaf switch has the group of the job and has handled some operations.
+# grouped: waits until the leaf has the job's group and some operations.
 grouped() {
 	local count
 	for _ in {1..1200}; do # at most 120 s
@@ -31,7 +31,7 @@ grouped() {
 	sleep 0.5
 }
 
-# used_again: waits up to 30 s until the leaf switch receives contributions.
+# used_again: waits up to 30 s for contributions at the leaf.
 used_again() {
 	local counter count
 	for _ in {1..150}; do
@@ -60,7 +60,7 @@ for plane in user auto; do
 		the_lab switch $dead kill
 		sleep 1.5
 		the_lab switch $dead start
-		# counters of a restarted s1 start at 0; a restart of s0 does not reset them
+		# a restart of s0 keeps s1's counters
 		[ $dead != s1 ] || used_again
 		[ $dead != s0 ] || sleep 2
 		job_stop
@@ -91,7 +91,7 @@ job_start 4 2:die=200 -- calls=1000 deadline=500
 job_end 20
 [ "${statuses[2]}" -eq 137 ] || die "member 2 ended with ${statuses[2]}"
 for i in 0 1 3; do
-	# status 3: the member detected through TCP that another member has exited
+	# 3: noticed through TCP that another member exited
 	[ "${statuses[i]}" -eq 3 ] ||
 		die "member $i ended with ${statuses[i]}: $(cat "$scratch/rank.$i")"
 	grep -q ' wrong 0 ' "$scratch/rank.$i" || die "$(cat "$scratch/rank.$i")"

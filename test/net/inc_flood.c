@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends a switch packets that it must reject, at full speed or at a given rate.
+/* Sends a switch packets that it must reject.
  *
  *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH [RATE]]]
  *
- * KIND is a name from `kinds`. GROUP is hexadecimal; 0 means any group. RATE is in packets/s.
- *
- * Prints the number of packets that it sent. */
+ * KIND: a name from `kinds`. GROUP: hexadecimal; 0: any. RATE: packets/s, by default full speed.
+ * Prints the number of packets sent. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +41,7 @@ static struct roce_path path_of(const struct flood *f)
 	return (struct roce_path){f->own_ip, f->to_ip, PORT, ROCE_PORT};
 }
 
-/* Makes a packet of random bytes and of random length. */
+/* Random bytes of random length. */
 static void garbage_make(struct flood *f, unsigned i)
 {
 	size_t bytes = 1 + next(f) % 1400;
@@ -69,7 +68,7 @@ static struct inc_header data_header(struct flood *f)
 				   .elements = 4};
 }
 
-/* Makes a contribution to a group, with a right ICRC and a wrong key. */
+/* A contribution with a right ICRC and a wrong key. */
 static void data_make(struct flood *f, unsigned i)
 {
 	const struct roce_path path = path_of(f);
@@ -86,7 +85,7 @@ static void icrc_make(struct flood *f, unsigned i)
 	f->trailers[i][0] ^= 1;
 }
 
-/* Makes a RoCEv2 packet of other software, which lacks the tag of this protocol. */
+/* RoCEv2 of other software, without this protocol's tag. */
 static void foreign_make(struct flood *f, unsigned i)
 {
 	data_make(f, i);
@@ -131,13 +130,13 @@ static void query_make(struct flood *f, unsigned i)
 	control_make(f, i, INC_QUERY, f->own_ip);
 }
 
-/* Makes a control packet that contains the address of another host. */
+/* A control packet with another host's address. */
 static void forged_make(struct flood *f, unsigned i)
 {
 	control_make(f, i, INC_QUERY, f->own_ip ^ 1);
 }
 
-/* Requests groups that no job uses, until the switch has no space for more. */
+/* Requests unused groups until the switch has no space. */
 static void notify_make(struct flood *f, unsigned i)
 {
 	control_make(f, i, INC_NOTIFY, f->own_ip);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests that h3 can flood the switches with invalid packets while h0 .. h2 compute. Each kind of
-# packet is counted, no result is wrong, and no group is lost.
+# h3 floods the switches with invalid packets: each kind is counted, no result is wrong, no group is
+# lost.
 #
 #          s0
 #        /    \

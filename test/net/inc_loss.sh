@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests packets that are lost, duplicated, delayed and corrupted between hosts and switches. Every
-# result must be right, and no group may be lost.
+# Packets between hosts and switches are lost, duplicated, delayed and corrupted: every result is
+# right, no group is lost.
 #
 #          s0
 #        /    \          loss and doubling by nftables at the hosts (and switches, in user
@@ -10,8 +10,7 @@
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# all_well NAME: fails if a result is wrong, a group is lost, or an operation did not use the
-# switches.
+# all_well NAME: no result is wrong, no group lost, and every operation used the switches.
 all_well() {
 	job_good 60
 	is wrong 0

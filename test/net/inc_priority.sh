@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the priority between forwarded and computed packets. In the arbiter of the switch: h3 sends
-# control packets without end while h0 .. h2 compute, and --weights decides which class is served
-# first. At the ports of the switch: h3 fills the link to h1, and --socket-priority decides whether
-# results wait behind the packets of h3.
+# Priority between forwarded and computed packets. In the switch's arbiter, with h3's control
+# packets without end: --weights decides. At the ports, with h3 filling the link to h1:
+# --socket-priority decides whether results wait.
 #
 #          s0
 #       /  |  |  \
@@ -13,7 +12,7 @@
 
 root=10.77.0.241
 
-# members_start LONGEST: starts three members that compute, and waits until operations are complete.
+# members_start LONGEST: starts three members; waits until operations complete.
 members_start() {
 	job_start 3 -- calls=100000000 deadline=60000 create=20000 "longest=$1"
 	for _ in {1..1200}; do # at most 120 s
@@ -29,9 +28,8 @@ members_end() {
 	job=()
 }
 
-# first WEIGHTS: floods the arbiter. Sets `forwarded` and `computed`: how many packets of each class
-# were served while a packet of the other class waited. Repeats the flood until there are enough
-# packets.
+# first WEIGHTS: floods the arbiter until there are enough packets. `forwarded`, `computed`: packets
+# of a class served while the other waited.
 first() {
 	lab_make --hosts 4 --depth 1 --leaves 1 --plane user --switch-options "--weights $1"
 	members_start 200000
@@ -55,8 +53,7 @@ first 16:1
 [ "$forwarded" -gt $((4 * computed)) ] || die 'forwarded packets were not preferred'
 [ "$computed" -gt 0 ] || die 'computed packets starve'
 
-# results PRIORITY: prints how many operations complete in 3 s while other packets fill the link to
-# h1.
+# results PRIORITY: prints the operations that complete in 3 s while others fill the link to h1.
 results() {
 	local before
 	lab_make --hosts 4 --depth 1 --leaves 1 --plane user --switch-options \
@@ -68,7 +65,7 @@ results() {
 		left_out 'the ports' 'tc sets no tbf with pfifo_fast here'
 		exit 0
 	}
-	# 2500 packets/s of up to 1400 bytes are more than the 10 Mbit/s of the link
+	# 2500 packets/s of up to 1400 bytes exceed 10 Mbit/s
 	on h3 "$tests/inc-flood" garbage 10.77.0.2 20 0 0 2500 >/dev/null &
 	job+=($!)
 	for _ in {1..1200}; do # at most 120 s

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests a switch that root starts. It must run as another user, without the capabilities that it
-# does not use, and still compute, with XDP and without.
+# A switch started by root runs as another user, without unused capabilities, and computes, with XDP
+# and without.
 #
 #   s0, h0, h1
 # shellcheck source=test/net/lib_inc.sh

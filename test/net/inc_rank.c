@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs one member of a job that uses only <dxp/inc.h>: operations of many kinds, types and sizes,
- * with a check of each result. When a group is lost, the member continues by TCP through rank 0, as
- * an MPI library does. Prints one line of counts. Exits with 0 if no result was wrong, no operation
- * exceeded its deadline, and all members got the same reports.
+/* Runs one member of a job on <dxp/inc.h> alone: many kinds, types and sizes, every result checked.
+ * After a lost group it continues by TCP through rank 0, as an MPI library does. Prints counts.
+ * Exits with 0 if no result was wrong, no operation exceeded its deadline, and all members got the
+ * same reports.
  *
  *   inc-rank RANK RANKS ROOT_IP:PORT [word=value]...       words: see `words` */
 #include <arpa/inet.h>
@@ -22,26 +22,26 @@
 #define ELEMENTS_MAX (1u << 18)
 #define BYTES_MAX    (ELEMENTS_MAX * 8u)
 #define RANKS_MAX    256
-#define TCP_CALLS    10 /* operations by TCP after a loss, before the group is created again */
+#define TCP_CALLS    10 /* operations by TCP after a loss, before a new group */
 
 static struct words {
-	uint64_t calls;       /* operations to run; 0: until `seconds` have passed */
+	uint64_t calls;       /* 0: until `seconds` have passed */
 	uint64_t seconds;     /* duration by rank 0's clock */
 	uint64_t longest;     /* bytes of the longest operation */
-	uint64_t groups;      /* groups that exist at the same time; operations alternate */
-	uint64_t deadline_ms; /* time after which an operation without progress fails */
+	uint64_t groups;      /* at the same time; operations alternate */
+	uint64_t deadline_ms; /* an operation without progress fails after it */
 	uint64_t create_ms;
 	uint64_t user;     /* 1: user-space plane only */
 	uint64_t rc;       /* 1: RC framing */
 	uint64_t compat;   /* 1: compatible format */
 	uint64_t mode;     /* enum dxp_inc_mode */
-	uint64_t again;    /* 1: creates a lost group again */
+	uint64_t again;    /* 1: recreates a lost group */
 	uint64_t need;     /* 1: fails if the group is rejected */
-	uint64_t die;      /* operation before which this rank kills itself; 0: none */
+	uint64_t die;      /* this rank kills itself before this operation; 0: none */
 	uint64_t pause_ms; /* pause before each operation */
-	uint64_t sleep_ms; /* pause of this rank before its first operation */
+	uint64_t sleep_ms; /* before this rank's first operation */
 	uint64_t abandon;  /* 1: exits without destroying its groups */
-	/* number of kinds of operation that are used; XDP supports the first 7; 0: all */
+	/* kinds of operation in use; XDP supports the first 7; 0: all */
 	uint64_t kinds;
 	uint64_t plain; /* 1: allreduces only */
 	uint64_t seed;
@@ -78,7 +78,7 @@ static const struct {
 };
 
 static uint32_t rank, ranks;
-/* rank 0: sockets of all other ranks; other ranks: [0] is the socket to rank 0 */
+/* rank 0: sockets of the others; else [0]: to rank 0 */
 static int peers[RANKS_MAX];
 static uint64_t by_switch, by_tcp, lost, wrong, refused, slowest_us, segments, repeated;
 
@@ -208,7 +208,7 @@ static void expected_make(uint64_t call, unsigned kind, size_t count, void *out)
 
 struct rank_link {
 	struct dxp_inc_group *group; /* NULL: operations run over TCP */
-	uint64_t tcp_calls;          /* operations since the group was lost */
+	uint64_t tcp_calls;          /* operations since the loss */
 };
 
 static void view_add(const struct dxp_inc_group *g)
@@ -242,7 +242,7 @@ static void link_open(struct dxp_inc *inc, struct rank_link *l, unsigned index)
 		exit(1);
 }
 
-/* Checks that all ranks got the same report; fails if not. */
+/* Fails unless all ranks got the same report. */
 static void agree(const char *what, uint64_t own)
 {
 	uint64_t all[RANKS_MAX];
@@ -284,8 +284,7 @@ static void check(uint64_t call, const char *what, const void *got, const void *
 
 static char send_data[BYTES_MAX], received[BYTES_MAX], expected[BYTES_MAX], before[BYTES_MAX];
 
-/* Runs an allreduce, or a reduce to one rank. Checks that completed elements are right and others
- * are unchanged. */
+/* Allreduce, or reduce to one: completed elements are right, others unchanged. */
 static void reduce_call(struct rank_link *l, uint64_t call, unsigned kind, size_t count,
 			bool to_one)
 {
@@ -393,8 +392,7 @@ static void stop(int number)
 	stopped = 1;
 }
 
-/* Returns whether operations or seconds are left. Rank 0 decides by its clock, after every 16
- * operations. SIGTERM to rank 0 stops the job. */
+/* Rank 0 decides by its clock every 16 operations; SIGTERM to it stops the job. */
 static bool goes_on(uint64_t call, uint64_t begin_us)
 {
 	uint64_t over = 0, all[RANKS_MAX];

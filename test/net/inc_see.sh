@@ -11,7 +11,7 @@
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# refuses STATUS TEXT COMMAND...: the command must fail with this status and print the text.
+# refuses STATUS TEXT COMMAND...: must fail so and print the text.
 refuses() {
 	local wanted=$1 text=$2 status=0
 	shift 2

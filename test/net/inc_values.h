@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Defines the contributions of the members in a test. Also computes the expected results
- * independently. */
+/* Members' contributions, and results computed independently. */
 #ifndef TEST_NET_INC_VALUES_H
 #define TEST_NET_INC_VALUES_H
 
@@ -33,8 +32,7 @@ static inline uint64_t mix(uint64_t x)
 	return x ^ x >> 29;
 }
 
-/* Returns the contribution of member `rank_name`. It is small, so that sums are exact in every
- * type. */
+/* Small, so that sums are exact in every type. */
 static inline int64_t value(uint64_t seed, uint32_t rank_name, uint64_t call, size_t i,
 			    enum dxp_inc_op op)
 {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the XDP plane of a switch between four hosts, without loss, and with a tenth of the packets
-# lost in each direction. TCP uses the same ports at the same time.
+# The XDP plane between four hosts, without loss and with a tenth lost each way, beside TCP on the
+# same ports.
 #
 #   h0 10.99.0.1 v === p0 \
 #   h1 10.99.0.2 v === p1  | bridge br0 10.99.0.254: XDP on p0 .. p3
@@ -63,7 +63,7 @@ command -v nft >/dev/null || {
 	exit 0
 }
 for i in 0 1 2 3; do
-	# Drops contributions on egress, so that the sender gets no error, and results on ingress.
+	# Contributions drop on egress, so the sender gets no error, results on ingress.
 	ip netns exec "$word-h$i" nft "
 		table netdev loss {
 			chain in { type filter hook ingress device v priority 0;

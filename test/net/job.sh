@@ -19,7 +19,7 @@ job() {
 	dxp job begin "$name" --folder "$J-$name" "$@"
 }
 
-# refused TEXT NAME OPTION...: the job must not begin, and the reason must have the text.
+# refused TEXT NAME OPTION...: the job must not begin, with the text as reason.
 refused() {
 	local text=$1 name=$2
 	shift 2

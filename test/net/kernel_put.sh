@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests kernels that send while they run: the example on one machine and on two, and a host that
-# exits while its kernel runs.
+# Kernels that send while they run: on one machine, on two, and with a host that exits meanwhile.
 #
 #   1.  kernel_put --- 127.0.0.1 --- dxp-manager
 #                               +--- dxpd: xpu1   dxpd: xpu2, then both in one
@@ -18,8 +17,7 @@ for program in kernel_put kernel_put_cuda; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
 done
 
-# picture WORDS COMMAND...: runs the command; the picture must arrive complete, and the answer must
-# be right.
+# picture WORDS COMMAND...: the picture must arrive complete, with the right answer.
 picture() {
 	local words=$1
 	shift
@@ -40,7 +38,7 @@ refuse 2 'usage' kernel_put_cuda --hots
 refuse 2 'usage' kernel_put xpu1 xpu1
 refuse 2 'usage' kernel_put --rings 0
 refuse 1 "'xpu9'" kernel_put xpu1 xpu9
-# The limit is long: on one core, each ring waits until the scheduler interrupts the kernel.
+# long, because on one core each ring waits for the scheduler
 timeout 240 kernel_put --rings 4000 xpu2 >"$scratch/out"
 expect '4000 doorbells of a kernel on xpu2' "$scratch/out"
 say "ok: $(cat "$scratch/out")"
@@ -60,7 +58,7 @@ done
 [ "$(dxp reg xpu1 STATE)" = 0x00000002 ] || die "the kernel does not run: $(cat "$scratch/rings")"
 kill -KILL $host
 wait $host 2>/dev/null || true
-# The killed host cannot stop its kernel any more. Another host must be able to use both xPUs.
+# The killed host cannot stop its kernel; another must be able to use both xPUs.
 picture 'points in the set (its kernel)' kernel_put
 dxp down
 

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Helpers for scripts about boards; source it after lib_fabric.sh.
 
-# board_file NAME LINE...: writes a board file into the scratch folder; prints its path.
+# board_file NAME LINE...: writes a board file; prints its path.
 board_file() {
 	local file=$scratch/$1
 	shift
@@ -16,7 +16,7 @@ random_file() {
 }
 
 # there_and_back XPU ADDRESS FILE [COMMAND...]: writes a file to memory, reads it back and compares.
-# COMMAND is put before `dxp`, for example to run it in another namespace.
+# COMMAND precedes `dxp`.
 there_and_back() {
 	local xpu=$1 address=$2 file=$scratch/$3 bytes
 	shift 3

@@ -25,8 +25,7 @@ fi
 scratch=$(mktemp -d)
 export DXP_DIR=$scratch/fabric DXP_RUN=$scratch/run PATH=$DXP_BIN:$PATH
 unset XDG_STATE_HOME DXP_FAULT
-# All scripts share one cache of compiled kernels. The oracle of lib_opencl.sh shares kernels in the
-# same way.
+# One cache of compiled kernels for all scripts and the oracle of lib_opencl.sh.
 export XDG_CACHE_HOME=$scratch/cache DXP_CACHE=$DXP_BIN/../test/kernels
 export DXP_CONFIG= # ignores the configuration files of this machine
 
@@ -55,7 +54,7 @@ expect() {
 	grep -qF -- "$1" "$2" || die "'$1' is not in: $(cat "$2")"
 }
 
-# process_of NAME: prints the process id of a process of the fabric: manager, daemon1, ...
+# process_of NAME: prints the id of manager, daemon1, ...
 process_of() {
 	grep -A 1 "\"name\": \"$1\"" "$DXP_DIR/run/fabric" | sed -n 's/.*"pid": \([0-9]*\).*/\1/p'
 }
@@ -65,8 +64,8 @@ runs() {
 	[ -r "/proc/$1/stat" ] && ! grep -q ') Z ' "/proc/$1/stat"
 }
 
-# refuse STATUS TEXT COMMAND...: the command must fail with this status and print the text. It must
-# do so within 6 s, or within 30 s if there is one loaded core.
+# refuse STATUS TEXT COMMAND...: must fail with this status and print the text, within 6 s, or 30 s
+# on one loaded core.
 refuse() {
 	local wanted=$1 text=$2 status=0 begin=$SECONDS
 	shift 2

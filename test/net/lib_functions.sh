@@ -14,7 +14,7 @@ for program in nic_server nic_client; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
 done
 
-# until_ok SECONDS COMMAND...: repeats the command until it succeeds, for SECONDS at most.
+# until_ok SECONDS COMMAND...: repeats the command until it succeeds, or fails after SECONDS.
 until_ok() {
 	local end=$((SECONDS + $1))
 	shift
@@ -33,7 +33,7 @@ server() {
 	server_at=$(sed -n 's/server: at //p' "$server_log")
 }
 
-# server_done: waits for the server; it must exit by itself with status 0.
+# server_done: the server must exit by itself with status 0.
 server_done() {
 	wait "$server_pid" || die "the server ended with $?: $(cat "$server_log")"
 }

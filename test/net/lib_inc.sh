@@ -67,18 +67,18 @@ lab_make() {
 	hosts=$(the_lab status | grep -c '^h')
 }
 
-# has_kernel: succeeds if XDP loads on this machine. Needs a lab with --plane auto.
+# has_kernel: whether XDP loads here. Needs a lab with --plane auto.
 has_kernel() { grep -q 'short operations in XDP' "$scratch/lab/s0.log"; }
 
-# kernel_wanted PLANE: reports a skipped part if PLANE is "auto" but this machine cannot load XDP.
+# kernel_wanted PLANE: reports a skip if PLANE is "auto" and XDP cannot load.
 kernel_wanted() {
 	[ "$1" != auto ] || has_kernel || left_out 'switches with XDP' 'XDP does not load here'
 }
 
 on() { local host=$1; shift; the_lab exec "$host" -- "$@"; }
 
-# job_start HOSTS RANK:WORD... -- WORDS...: starts one member on each host. A WORD before the dashes
-# goes only to the member with this rank.
+# job_start HOSTS RANK:WORD... -- WORDS...: starts one member per host. A WORD before the dashes is
+# only for this rank.
 job_start() {
 	local members=$1 i own=() word
 	shift
@@ -101,8 +101,7 @@ job_start() {
 	done
 }
 
-# job_end SECONDS: waits for all members. Fails after this time. Sets `statuses`, an array with the
-# exit status of each member.
+# job_end SECONDS: waits for all members, or fails. `statuses`: their exit statuses.
 job_end() {
 	local i pid end=$((SECONDS + $1))
 	statuses=()
@@ -117,7 +116,7 @@ job_end() {
 	job=()
 }
 
-# job_good SECONDS: does what job_end does, and fails unless each status is 0.
+# job_good SECONDS: job_end, with every status 0.
 job_good() {
 	local i
 	job_end "$1"
@@ -127,13 +126,12 @@ job_good() {
 	done
 }
 
-# count WORD [RANK]: prints the number after WORD in the last line of a member; the default is rank
-# 0.
+# count WORD [RANK]: prints the number after WORD in a member's last line; default rank 0.
 count() {
 	tail -n 1 "$scratch/rank.${2:-0}" | grep -o " $1 [0-9]*" | grep -o '[0-9]*$'
 }
 
-# is WORD VALUE: fails unless the number after WORD in rank 0's last line is VALUE.
+# is WORD VALUE: rank 0's last line must have this number after WORD.
 is() {
 	[ "$(count "$1")" -eq "$2" ] || die "$1 is not $2: $(cat "$scratch/rank.0")"
 }
@@ -142,8 +140,8 @@ above() {
 	[ "$(count "$1")" -gt "$2" ] || die "$1 is not above $2: $(cat "$scratch/rank.0")"
 }
 
-# switch_count ADDRESS NAME: prints a counter of a switch, which it queries from host h0. Repeats
-# the query, because a flooded switch on a loaded machine may not answer within the timeout of 1 s.
+# switch_count ADDRESS NAME: prints a switch's counter, queried from h0. Repeated, because a flooded
+# switch may not answer within 1 s.
 switch_count() {
 	local said
 	for _ in {1..20}; do
@@ -155,8 +153,7 @@ switch_count() {
 	say "$said"
 }
 
-# grows WHAT COUNTER COMMAND...: fails unless the counter of leaf switch s1 grows while the command
-# runs.
+# grows WHAT COUNTER COMMAND...: s1's counter must grow while the command runs.
 grows() {
 	local what=$1 counter=$2 before after
 	shift 2

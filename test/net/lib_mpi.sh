@@ -12,9 +12,9 @@ set -euo pipefail
 # shellcheck source=test/net/lib_text.sh
 . "$(dirname "$0")/lib_text.sh"
 
-# Waiting ranks yield in a loop, and there are more ranks than processors. Since Linux 6.6 each
-# yield costs a task its next time slices, so a rank can starve for a minute. Real-time tasks
-# (SCHED_RR) share the processors evenly. DXP_MPI_ORDINARY=1 keeps the ordinary priority.
+# Waiting ranks yield in a loop, more than there are processors. Since Linux 6.6 each yield costs a
+# task its next time slices, so a rank can starve for a minute. Real-time tasks (SCHED_RR) share
+# evenly. DXP_MPI_ORDINARY=1 keeps the ordinary priority.
 if [ -z "${DXP_MPI_ORDINARY:-}" ] && chrt -r 1 true 2>/dev/null; then
 	export DXP_MPI_ORDINARY=1
 	exec chrt -r 1 "$0" "$@"
@@ -27,13 +27,13 @@ lab=mpi$$ # name of the lab
 scratch=$(mktemp -d)
 status=0 name=''
 readonly source_folder tests lab scratch
-# Disables two checks of AddressSanitizer: MPI libraries have leaks, and a preloaded library comes
-# before the sanitizer's run-time library.
+# MPI libraries have leaks, and a preloaded library comes before AddressSanitizer's run-time
+# library.
 export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
-# On a loaded machine ranks and switches wait long for a processor.
+# ranks and switches wait long on a loaded machine
 export OMPI_MCA_coll_dxp_create_ms=5000 OMPI_MCA_coll_dxp_deadline_ms=5000
 export DXP_INC_CREATE_MS=5000 DXP_INC_DEADLINE_MS=5000
-# Raises the limits, so that even few hosts send long messages through switches.
+# High limits: even few hosts send long messages through switches.
 export OMPI_MCA_coll_dxp_max_bytes=1000000000 DXP_INC_MAX_BYTES=1000000000
 
 lab() { "$source_folder/tools/lab" "$@"; }
@@ -72,8 +72,8 @@ failed() {
 }
 said() { grep -Eq "$1" "$scratch/out" || failed "no output matches '$1'"; }
 unsaid() { ! grep -Eq "$1" "$scratch/out" || failed "somebody said '$1'"; }
-# all_offloaded: fails unless switches handled all calls of MPI_COMM_WORLD except the three calls
-# that it made before it joined the group.
+# all_offloaded: switches must have handled all calls of MPI_COMM_WORLD but the three before it
+# joined.
 all_offloaded() {
 	local counts
 	counts=$(grep -E 'MPI_COMM_WORLD, .* 0 lost groups' "$scratch/out" |

@@ -9,8 +9,8 @@
 # which must stop before the namespaces are removed. `without SENTENCE` prints the sentence and
 # exits; it is called if namespaces are not possible.
 
-# namespaces_make WORD SUBNET PROGRAM...: makes two namespaces with names that start with WORD.
-# Calls `without` if a PROGRAM is not installed.
+# namespaces_make WORD SUBNET PROGRAM...: makes two namespaces named after WORD. Calls `without` if
+# a PROGRAM is missing.
 namespaces_make() {
 	local word=$1 subnet=$2 program
 	shift 2
@@ -46,7 +46,7 @@ take_down() {
 	clean_up
 }
 
-# near COMMAND..., far COMMAND...: run a command in the namespace. In the background, $! is the
-# process of `ip netns exec`, which becomes the command by exec.
+# near COMMAND..., far COMMAND...: run in the namespace. In the background, $! becomes the command,
+# by exec.
 near() { ip netns exec "$near" "$@"; }
 far() { ip netns exec "$far" "$@"; }

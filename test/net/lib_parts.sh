@@ -12,8 +12,8 @@ without() {
 parts=''
 ours() { echo "$parts"; }
 
-# until_says TEXT FILE [SECONDS]: waits until the file contains the text. Fails after this time;
-# default: 120 s, which only a hanging program reaches, also on a busy machine with one core.
+# until_says TEXT FILE [SECONDS]: waits for the text, or fails; default 120 s, which only a hanging
+# program reaches.
 until_says() {
 	local deadline=$((SECONDS + ${3:-120}))
 	until grep -qsF -- "$1" "$2"; do
@@ -22,8 +22,8 @@ until_says() {
 	done
 }
 
-# part NAMESPACE LOG TEXT COMMAND...: starts the command for the rest of the script. Fails unless
-# its log contains the text in time. Sets `last` to its process id.
+# part NAMESPACE LOG TEXT COMMAND...: starts a command, whose log must contain TEXT in time. Sets
+# `last` to its process id.
 part() {
 	local namespace=$1 log=$scratch/$2 text=$3
 	shift 3

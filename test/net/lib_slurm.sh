@@ -12,7 +12,7 @@ readonly slurm=$scratch/slurm
 export SLURM_CONF=$slurm/slurm.conf
 declare -A daemons=()
 
-# slurm_need PLUGIN: calls `without` if Slurm or something that the test needs is missing.
+# slurm_need PLUGIN: calls `without` if something for the test is missing.
 slurm_need() {
 	local program
 	for program in munged slurmctld slurmd srun sbatch scancel sinfo scontrol clinfo; do
@@ -69,7 +69,7 @@ slurm_configure() {
 	printf 'required %s\n' "$*" >"$slurm/plugstack.conf"
 }
 
-# daemon_start NAME COMMAND...: starts a daemon in the foreground of its own job.
+# daemon_start NAME COMMAND...: starts a foreground daemon in its own job.
 daemon_start() {
 	local name=$1
 	shift
@@ -81,8 +81,7 @@ nodes_idle() {
 	[ "$(sinfo -h -N -o %T 2>/dev/null | sort -u)" = idle ]
 }
 
-# slurm_start: starts the daemons, and waits until both nodes are idle. Calls `without` if Slurm
-# does not work on this machine.
+# slurm_start: starts the daemons until both nodes are idle, or calls `without`.
 slurm_start() {
 	local begin=$SECONDS
 	daemon_start munged munged --foreground --force --key-file="$slurm/munge.key" \

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Helpers for scripts that start dxp-web; source it after lib_fabric.sh.
 
-# web_start OPTION...: starts dxp-web on a free port of the loopback interface. Sets `web`, its
-# process id, and `url`. Fails after 30 s, or if dxp-web exits.
+# web_start OPTION...: starts dxp-web on a free loopback port. Sets `web`, its process id, and
+# `url`. Fails after 30 s, or if it exits.
 web_start() {
 	: >"$scratch/web.out"
 	dxp-web --listen 127.0.0.1:0 "$@" >"$scratch/web.out" 2>"$scratch/web.err" &

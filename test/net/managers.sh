@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests several managers with their registry in etcd. The active manager is killed, stopped and
-# ended, and members of etcd are killed, while hosts join and leave and grants change. No id has two
-# names, no confirmed grant is lost, none comes back, the number of the last transaction only grows,
-# and traffic between nodes never stops. Runs in a network namespace of its own.
+# Several managers with their registry in etcd. The active manager is killed, stopped and ended,
+# members of etcd are killed, while hosts and grants change. No id has two names, no confirmed
+# grant is lost or returns, transaction numbers only grow, traffic never stops. Uses its own
+# network namespace.
 #
 #   dxp ping (steady) ---+          +--- dxp-manager 1 ---+--- etcd 1
 #   dxp nodes, dxp grant +--- lo ---+--- dxp-manager 2 ---+--- etcd 2
@@ -60,7 +60,7 @@ end() {
 	wait "$id" 2>/dev/null || true
 }
 
-# value KEY: prints the value of a key of the fabric from any member of etcd; fails if none answers.
+# value KEY: prints it from any etcd member; fails if none answers.
 value() {
 	python3 - "$1" <<'EOF'
 import base64, json, sys, urllib.request
@@ -97,7 +97,7 @@ active() { value active | sed -n 's/127.0.0.1:480//p'; }
 other_active() { local now; now=$(active) && [ -n "$now" ] && [ "$now" != "$1" ]; }
 logged() { grep -qF "$1" "$2"; }
 
-# taken_over FROM: waits until another manager than FROM is active and answers.
+# taken_over FROM: waits for another active manager that answers.
 taken_over() {
 	local begin middle end
 	begin=$(date +%s%N)
@@ -125,7 +125,7 @@ look() {
 	done
 }
 
-# Background: makes and revokes grants, and records what was confirmed. A command that failed leaves
+# In the background, makes and revokes grants, and records confirmations. A failed command leaves
 # its grant open.
 grant_and_revoke() {
 	local i=0

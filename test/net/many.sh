@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests many xPUs on one machine. Daemons start in parallel, node ids still follow the order of
-# names, and all daemons stop together.
+# Many xPUs on one machine: daemons start in parallel, node ids follow name order, and all stop
+# together.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd daemon1: xpu1 ... dxpd daemon16: xpu16

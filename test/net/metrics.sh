@@ -15,8 +15,7 @@ if ! command -v python3 >/dev/null; then
 	exit 77
 fi
 
-# Checks a file of metrics line by line; the format is "openmetrics" or "prometheus". Prints the
-# values.
+# Checks metrics line by line ("openmetrics" or "prometheus") and prints the values.
 cat >"$scratch/check.py" <<'END'
 import json, re, sys
 

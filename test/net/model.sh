@@ -17,8 +17,7 @@ failed() {
 	failures=$((failures + 1))
 }
 
-# refuse STATUS TEXT ARGUMENT...: the command must fail with this status, and its message must
-# contain TEXT.
+# refuse STATUS TEXT ARGUMENT...: must fail with this status and TEXT.
 refuse() {
 	local status=0 expected=$1 text=$2
 	shift 2
@@ -37,8 +36,7 @@ row() {
 	grep -qE -- "$pattern" "$scratch/out" || failed "dxp model $*: no row '$pattern'"
 }
 
-# parsed SCRIPT-ARGUMENT...: runs the Python script on standard input. Succeeds if there is no
-# Python.
+# parsed SCRIPT-ARGUMENT...: runs the Python script on standard input; succeeds without Python.
 parsed() {
 	if command -v python3 >/dev/null; then
 		python3 - "$@"
@@ -79,16 +77,15 @@ row $'^S-07\tPCIe after coding\t3x8\tMB/s\t7877\t7876\t' check --only S-07
 row $'^S-08\tlocal DMA, device to device\t\tMB/s\t12173\t12800\t' check --only S-08
 row $'^C-40\tpeak is flat above 128 B\t\t\t1\t1\t' check --only C-40
 row $'^C-41\tNAP-imm converges with NAP-ind\t\t\t1\t1\t' check --only C-41
-# The time-out is a free parameter, so with loss the interval of go-back-N is wide. Without loss
-# both ends of the interval are equal.
+# The time-out is free, so with loss go-back-N has a wide interval; without loss both ends are
+# equal.
 "$dxp" model loss --tsv >"$scratch/out"
 awk -F '\t' '$1 == "X-15" && $2 ~ /^loss (sel|go)/ { wrong += ($3 == "0%") != ($8 == $9); rows++ }
 	END { exit wrong != 0 || rows != 9 }' "$scratch/out" || failed 'intervals of X-15'
 row $'^C-45\tlatency PEARL\t\tus\t1.2\t-\t' check --only C-45
 row $'^S-04\t' check --only S-04
 
-# Every row of these parts must equal the golden file. Times are integers, so they are the same on
-# every machine.
+# Every row must equal the golden file; integer times are the same on every machine.
 for part in loggp topology tags bridge 'allreduce --hosts 9,16 --ranks 8,32'; do
 	# shellcheck disable=SC2086 # options are words
 	"$dxp" model $part --tsv | cut -f 1-4,6,8,9
@@ -128,7 +125,7 @@ moves allreduce allreduce --hosts 8 --ranks 8 --bytes 64
 moves bridge bridge --set read_latency=1ms
 moves loss loss
 
-# The column "seconds" is the model's value as a time. Cycles are converted by the clock.
+# "seconds" is the value as a time; the clock converts cycles.
 seconds() { # seconds PATTERN VALUE ARGUMENT...: the row that matches must have this time
 	local pattern=$1 value=$2
 	shift 2
@@ -144,8 +141,7 @@ seconds '^C-35.tags cover' 6.4e-07 tags --set clock=500MHz
 seconds '^X-16.xPU trip of a read, in cycles' 2.72e-06 loss
 seconds '^C-35.tags least' - tags
 
-# Constants that are derived from the row of 1 B must be listed as assumptions in the rows that use
-# them.
+# Constants derived from the row of 1 B must be listed as assumptions where used.
 row $'^C-42\tlatency GET\t64\t.*\t[^\t]*host_see_ns[^\t]*,event_cycles,turnaround_cycles\t' \
 	nic --op get --bytes 64
 row $'^C-42\tlatency NAP-ind\t64\t.*,event_cycles,indirect_cycles\t' nic --op nap-ind --bytes 64
@@ -155,7 +151,7 @@ row $'^C-41\tbandwidth PUT\t1\t.*,event_cycles\t' nic --op put --bytes 1
 "$dxp" model nic --op get --bytes 64 --set base=value --tsv >"$scratch/out"
 ! grep -q event_cycles "$scratch/out" || failed 'assumptions of base=value'
 
-# A wrong constant must make the check fail, and the message must name the rows.
+# A wrong constant must fail the check and name the rows.
 refuse 1 'out of tolerance: T hypercube' check --only C-07 --set hop_ns=300
 refuse 1 'tolerance: descriptor path, cycles a beat' check --only C-25 --set extract_bytes=16
 refuse 1 'tolerance: leaders (SRR) of a host, socket' check --only N-05 --set sockets=1
@@ -164,7 +160,7 @@ refuse 1 'tolerance: bridge pipelined over naive' check --only S-05 --set dma_th
 refuse 1 'tolerance: InfiniBand READ share' check --only S-07 --set read_kbps=9000000
 refuse 1 'tolerance: local DMA, device to device' check --only S-08 --set memory_kbps=20000000
 
-# If a sentence of a source does not hold, its shape row must be 0, and the row must be counted.
+# The shape row of a sentence that does not hold must be 0, and counted.
 shape_fails() { # shape_fails QUANTITY ARGUMENT...
 	local quantity=$1
 	shift
@@ -181,8 +177,7 @@ row $'^S-06\tbridge host to device by READs\t1\tMB/s\t-\t4' bridge --set read_la
 row $'^S-06\tbridge host to device by READs\t4\tMB/s\t-\t6[56]' bridge --set read_latency=1ms
 shape_fails 'the pipeline is faster' --only S-05 --set dma_through_kbps=200000
 
-# Figures in a judge's file must appear in the table. Calibration must move parameters towards the
-# rows of its file.
+# A judge's figures must appear in the table; calibration must move parameters towards them.
 printf 'loss selective-repeat 1%% 8.5\n' >"$scratch/judge"
 row $'loss selective repeat\t1%\tGb/s\t8.5\t' check --only X-15 --judge "$scratch/judge"
 printf 'allreduce host 2x1x8 4.0\n' >"$scratch/rows"
@@ -191,7 +186,7 @@ row $'calibrated\tnic_latency_ps\tps\t-\t[0-9]+\t' allreduce --hosts 2 --ranks 1
 "$dxp" model check --only N-11 --list >"$scratch/out"
 grep -q $'^allreduce socket\t16x64x256\t' "$scratch/out" || failed 'check --list'
 
-# The output of `dxp model parameters` can be converted to a file for --config.
+# `dxp model parameters` can be converted to a file for --config.
 "$dxp" model parameters | awk '{ print $1 " = " $2 }' >"$scratch/all"
 "$dxp" model parameters --config "$scratch/all" | cmp - <("$dxp" model parameters) ||
 	failed 'parameters as a file for --config'
@@ -200,7 +195,7 @@ grep -q $'^allreduce socket\t16x64x256\t' "$scratch/out" || failed 'check --list
 "$dxp" model share --seed 7 --json >"$scratch/one"
 "$dxp" model share --seed 7 --json | cmp - "$scratch/one" || failed 'share --seed 7'
 
-# A timeline must have a slice for each packet, and a grid must sweep a parameter.
+# A timeline has a slice per packet; a grid sweeps a parameter.
 "$dxp" model nic --op put --bytes 2048 --trace "$scratch/trace.json" --json >"$scratch/json"
 "$dxp" model nic --op put --bytes 2048 --json --sweep tags=8,32 >"$scratch/json"
 parsed "$scratch/trace.json" "$scratch/json" <<'END' || failed 'nic --trace --sweep'
@@ -215,7 +210,7 @@ assert all(r["low"] <= r["model"] <= r["high"] for r in rows), rows
 assert rows[2]["assumptions"].count("host_see_ns") == 1
 END
 
-# A schedule that --write wrote must give the same rows as the collective.
+# A written schedule must give the collective's rows.
 "$dxp" model allreduce --collective tree --hosts 9 --write "$scratch/tree"
 "$dxp" model allreduce --collective tree --hosts 9 --tsv | cut -f 2,6 >"$scratch/one"
 "$dxp" model allreduce --schedule "$scratch/tree" --tsv | cut -f 2,6 >"$scratch/two"
@@ -233,8 +228,7 @@ for part in nic crossbar share loggp topology tags allreduce bridge loss check p
 	done
 done
 
-# Only parts with random numbers have --seed. Other parts reject it, and their help does not list
-# it.
+# Only parts with random numbers have --seed; others reject it, and their help lacks it.
 for part in crossbar share loss check; do
 	"$dxp" model $part --help >"$scratch/out"
 	grep -q -- '^  --seed' "$scratch/out" || failed "$part --help: --seed"
@@ -308,8 +302,7 @@ printf '# nothing\n\n' >"$scratch/judge"
 refuse 2 'no line has a value' check --judge "$scratch/judge"
 refuse 2 'no line has a value' allreduce --calibrate "$scratch/judge"
 
-# An option without effect is rejected. Each line has a part and two options that exclude each
-# other.
+# An option without effect is rejected. Each line: a part and two options that exclude each other.
 while read -r part one other; do
 	# shellcheck disable=SC2086 # options are words
 	refuse 2 'exclude each other' $part ${one//,/ } ${other//,/ }

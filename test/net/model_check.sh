@@ -18,7 +18,7 @@ failed() {
 	failures=$((failures + 1))
 }
 
-# Makes rows of a machine whose free parameters differ from the prior values.
+# a machine whose free parameters differ from the prior
 readonly machine=(--set mpi_overhead=400ns --set intra=250ns --set inter=900ns
 	--set nic_gap=50ns --set nic_latency=900ns --set compute=450ns)
 "$dxp" model allreduce "${machine[@]}" --tsv |
@@ -50,8 +50,7 @@ grep -E '^allreduce (host (4x8x4|16x64x256|9x32x4)|node (4x64x4|16x8x64)|socket 
 "$dxp" model check --judge "$scratch/judge" --calibrate "$scratch/six" --tsv \
 	>"$scratch/table" 2>"$scratch/err" || failed "check ends $?: $(cat "$scratch/err")"
 
-# verdict QUANTITY ROWS LIMIT: there must be an error row for this many rows, with a mean of at most
-# LIMIT.
+# verdict QUANTITY ROWS LIMIT: there must be an error row for so many rows, with a mean up to LIMIT.
 verdict() {
 	awk -F '\t' -v quantity="judged: error of $1" -v rows="$2 rows" -v limit="$3" '
 		$2 == quantity && $3 == rows && $6 <= limit && $8 <= $6 && $6 <= $9 { found = 1 }
@@ -75,8 +74,8 @@ grep -q $'^\tjudged: order of knees\t' "$scratch/table" || failed 'order of knee
 # A judged row must have its error.
 grep -q $'^C-42\tlatency GET\t64\tns\t2000\t1850\t-7.5\t' "$scratch/table" || failed 'latency GET'
 
-# Compares knees and saturations, with their intervals over all settings, with the golden file. All
-# decisions use integers, so the rows are the same on every machine.
+# Knees and saturations, with intervals over all settings, must equal the golden file; integer
+# decisions are the same on every machine.
 grep -E $'^C-44\t(knee|saturation)\t' "$scratch/table" | cut -f 1-4,6,8,9 >"$scratch/golden"
 cmp "$scratch/golden" "$source/test/golden/model-crossbar.tsv" ||
 	failed "rows moved; if that is meant: cp $scratch/golden test/golden/model-crossbar.tsv"

@@ -21,8 +21,7 @@ line() {
 	fi
 }
 
-# model FORMAT QUANTITY X ARGUMENT...: prints the values of these rows, joined as columns of a
-# table.
+# model FORMAT QUANTITY X ARGUMENT...: prints these rows' values as table columns.
 model() {
 	local format=$1 quantity=$2 x=$3
 	shift 3
@@ -56,8 +55,7 @@ tags() { # tags COUNT: prints MB/s with this many tags, at 1000 cycles for each 
 line "$page" "32 tags give $(tags 32) MB/s, and 256 give the full $(tags 256)."
 line "$page" "130 cycles, $(model %d 'tags least' 130 tags) tags suffice"
 
-# Checks the page's figures for several numbers of ports, in the text and in the table of
-# model-hardware.md.
+# Checks figures for several numbers of ports, in the text and in model-hardware.md.
 "$dxp" model crossbar --knee --ports 4,8,16 --vcs 2,4 --tsv >"$scratch/knees"
 share() { # share QUANTITY X: prints a share with three decimals
 	awk -F '\t' -v q="$1" -v x="$2" '

@@ -14,7 +14,7 @@ said 'MPI_COMM_WORLD, .*offloaded [0-9]'
 lab loss "$lab" 0
 lab dup "$lab" 0
 
-# until_says PATTERN FILE: waits until a line of the file matches; returns 1 after 60 s.
+# until_says PATTERN FILE: waits for a matching line; returns 1 after 60 s.
 until_says() {
 	local end=$((SECONDS + 60))
 	until grep -Eqs "$1" "$2"; do
@@ -23,8 +23,8 @@ until_says() {
 	done
 }
 
-# trouble WHICH ELEMENTS: kills the switch WHICH while a program uses it. Restarts the switch when
-# the program has continued without it, and stops the program when it uses the switch again.
+# trouble WHICH ELEMENTS: kills switch WHICH in use, restarts it once the program continues without,
+# and stops the program when it uses it again.
 trouble() {
 	rm -f "$scratch/out" "$scratch/stop"
 	{

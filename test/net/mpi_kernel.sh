@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs MPI programs as mpi_results.sh does, but with switches that use XDP where possible. Short
-# operations use XDP and all others user space, mixed in one program.
+# mpi_results.sh with switches that use XDP for short operations and user space for others, mixed in
+# one program.
 # shellcheck source=test/net/lib_mpi.sh
 . "$(dirname "$0")/lib_mpi.sh"
 
 lab_make 4 --plane auto
 mpi 'one rank a host' --mca coll_dxp_verbose 2 -np 4 "$tests/compare" quick
 all_offloaded
-# Every switch of the tree must have used XDP. For XDP, a switch needs the address of its parent.
+# Every switch of the tree must have used XDP, which needs the parent's address.
 name='XDP at leaf and spine'
 lab exec "$lab" h0 -- "$DXP_BIN/dxp" inc >"$scratch/out" 2>&1 || failed "dxp inc ended with $?"
 grep -q 'XDP .* contributions' "$scratch/out" ||

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests Open MPI programs over switches, through the component and through the preloaded library.
-# Checks the results of every operation and type, with one or more ranks per host. The numbers of
-# ranks per host are equal or unequal; ranks are placed in order or round robin.
+# Open MPI programs over switches, through the component and the preloaded library. Checks every
+# operation and type, with one or more ranks per host, equal or unequal, in order or round robin.
 #
 #            s0
 #          /    \

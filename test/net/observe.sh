@@ -19,8 +19,8 @@ export DXP_STATS=$scratch/stats
 
 command -v tshark >/dev/null || left_out 'what captures hold' 'no tshark; tools/setup check'
 
-# records FILE: prints the number of datagrams in a capture, or 1 without tshark. Each datagram must
-# be an RLTP packet or a frame of the manager.
+# records FILE: prints the datagrams of a capture, or 1 without tshark. Each must be an RLTP packet
+# or a frame of the manager.
 records() {
 	if ! command -v tshark >/dev/null; then
 		[ "$(head -c 4 "$1" | od -An -tx1 | tr -d ' ')" = 0a0d0d0a ] ||
@@ -94,7 +94,7 @@ fi
 
 say "== the screen"
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; then
-	# A loaded machine draws late, so this is repeated with more time.
+	# repeated with more time: a loaded machine draws late
 	for pause in 0.5 2 5; do
 		(sleep $pause && printf p && sleep $pause && printf q) |
 			script -qec 'stty rows 12 columns 90; dxp top --interval 200' \

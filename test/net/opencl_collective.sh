@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests allreduce among xPUs in OpenCL programs: the example, and a program that tests results,
-# order, errors and the loss of a device. Also runs them on a platform without the extension.
+# Allreduce among xPUs in OpenCL programs: the example, and a test of results, order, errors and a
+# lost device. Also on a platform without the extension.
 #
 #   cl_allreduce --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1 <===> xpu2 <===> xpu3
 # shellcheck source=test/net/lib_fabric.sh

@@ -25,7 +25,7 @@ fi
 readonly probe clients rounds programs
 [ -x "$probe" ] || without_opencl 'probe_faults is not built: no OpenCL library'
 
-# well SECONDS TEXT ARGUMENT...: the probe must succeed in this time and print the text.
+# well SECONDS TEXT ARGUMENT...: the probe must print the text in time.
 well() {
 	local seconds=$1 text=$2
 	shift 2
@@ -35,7 +35,7 @@ well() {
 	say "ok: $*: $(grep -F -- "$text" "$scratch/out")"
 }
 
-# size_of NAME: prints the memory in KiB and the number of open files of a process of the fabric.
+# size_of NAME: prints a fabric process's memory in KiB and its open files.
 size_of() {
 	local process
 	process=$(process_of "$1")
@@ -141,7 +141,7 @@ far_box() {
 }
 far_box
 
-# probing SECONDS ARGUMENT...: starts the probe in the background, in the near namespace.
+# probing SECONDS ARGUMENT...: starts the probe in the near namespace's background.
 probing() {
 	local seconds=$1
 	shift
@@ -164,7 +164,7 @@ wait "$probing" || die "probe: $(cat "$scratch/probe")"
 expect back "$scratch/probe"
 say "ok: $(grep -E '^(lost|back)' "$scratch/probe" | tr '\n' ' ')"
 
-# Every pending request must complete within 20 s, and both devices must work after the cut.
+# Pending requests must complete within 20 s; then both devices must work.
 say '== the network is cut for 10 s'
 probing 120 stay 40
 far nft add table inet cut

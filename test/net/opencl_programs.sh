@@ -19,7 +19,7 @@ python=$(cd "$(dirname "$0")/../opencl/python" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 readonly python root
 export HOME=$scratch # also removes the caches of programs at exit
-# Keeps compiled kernels between runs of this script, including those of the nodes.
+# Keeps compiled kernels, also the nodes', between runs.
 export POCL_CACHE_DIR=$OPENCL_TESTS/cache PYOPENCL_NO_CACHE=1
 missing=0
 
@@ -31,7 +31,7 @@ there() {
 	return 1
 }
 
-# same NAME COMMAND...: the output of the command must be the same on PoCL and on the OpenCL plugin.
+# same NAME COMMAND...: output must be the same on PoCL and the plugin.
 same() {
 	local name=$1
 	shift
@@ -44,8 +44,7 @@ same() {
 	say "ok: $name: $(wc -l <"$scratch/dxp") lines are the same"
 }
 
-# alone NAME TEXT COMMAND...: runs the command only on the OpenCL plugin; the output must contain
-# the text.
+# alone NAME TEXT COMMAND...: the output on the plugin must contain the text.
 alone() {
 	local name=$1 text=$2
 	shift 2
@@ -75,7 +74,7 @@ run_pyopencl() {
 	same 'pyopencl, commands' /usr/bin/python3 -W ignore "$python/commands.py"
 }
 
-# filter DEVICE CHAIN: runs a chain of ffmpeg filters, and compares the checksums of all frames.
+# filter DEVICE CHAIN: compares all frames' checksums of an ffmpeg filter chain.
 filter() {
 	local device=$1 chain=$2
 	same "ffmpeg, $chain on device $device" ffmpeg -nostdin -loglevel error \
@@ -102,8 +101,8 @@ run_clfft() {
 	alone clFFT 'gflops' clFFT-client -x 1024 -b 16 -p 3
 }
 
-# Runs our example as a plain OpenCL program, with a network that is split in two. Other software
-# computed the expected answers.
+# Our example in plain OpenCL, with a network split in two. Other software computed the expected
+# answers.
 run_classify() {
 	local folder models='' photo
 	for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do
@@ -124,7 +123,7 @@ run_classify() {
 		die 'classify_opencl computes other probabilities'
 }
 
-# Runs hashcat, which finds a known password. It caches binaries of its kernels.
+# hashcat finds a known password, and caches kernel binaries.
 run_hashcat() {
 	local hash
 	there hashcat || return 0
@@ -133,7 +132,7 @@ run_hashcat() {
 		"$hash" '?l?l?l?l'
 }
 
-# Runs a program that computes keys of a wireless network from passwords.
+# Computes keys of a wireless network from passwords.
 run_wlangenpmk() {
 	there wlangenpmkocl || return 0
 	seq -f 'password%g' 1 100 >"$scratch/words"
@@ -142,7 +141,7 @@ run_wlangenpmk() {
 	same wlangenpmkocl bash -c 'wlangenpmkocl -e testnet -i "$1" | sort' - "$scratch/words"
 }
 
-# Runs an operation of GEGL that gives other bits with OpenCL than without.
+# GEGL, by an operation with other bits under OpenCL.
 run_gegl() {
 	there gegl || return 0
 	{
@@ -161,8 +160,7 @@ run_starpu() {
 	for example in /usr/lib/*/starpu/examples/vector_scal; do
 		[ -x "$example" ] || { there starpu-examples || return 0; }
 	done
-	# StarPU's hints about transfers are removed, because they depend on its calibration of the
-	# machine.
+	# StarPU's transfer hints are removed: they depend on its calibration of the machine.
 	# shellcheck disable=SC2016
 	same StarPU env STARPU_NCPU=0 STARPU_NCUDA=0 STARPU_OPENCL_ON_CPUS=1 \
 		STARPU_HOME="$scratch" bash -c \

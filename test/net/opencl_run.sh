@@ -13,8 +13,7 @@
 mkdir "$scratch/tmp"
 export TMPDIR=$scratch/tmp
 
-# run STATUS ARGUMENTS...: puts the output of the program into `out`, and the output of dxp into
-# `said`.
+# run STATUS ARGUMENTS...: the program's output goes to `out`, dxp's to `said`.
 run() {
 	local wanted=$1 status=0
 	shift
@@ -98,7 +97,7 @@ for _ in {1..2400}; do # at most 120 s
 done
 [ -s "$scratch/file" ] || die 'nothing is counted while a program runs'
 child=$(basename "$(head -n 1 "$scratch/file")" .summary)
-# Kills the child that runs the cases, and the parent of this child.
+# Kills the child that runs the cases, and its parent.
 kill -9 "$(ps -o ppid= -p "$child" | tr -d ' ')" "$child"
 status=0
 wait $running || status=$?
@@ -108,7 +107,7 @@ grep -qE '^xpu[123] +[1-9]' "$scratch/said" || die "no row of an xPU: $(cat "$sc
 [ -z "$(ls -A "$TMPDIR")" ] || die "left behind: $(ls "$TMPDIR")"
 
 say "== which nodes it finds"
-# found NAMES ARGUMENTS...: checks the nodes of the devices, in this order.
+# found NAMES ARGUMENTS...: checks the devices' nodes, in order.
 found() {
 	local wanted=$1 names
 	shift

@@ -37,13 +37,12 @@ fi
 export RIG_SEED=${RIG_SEED:-$((RANDOM * 32768 + RANDOM))}
 failures=0 cases=0
 
-# cases_of FILE: prints the cases that passed or were skipped, one name per line.
+# cases_of FILE: prints passed and skipped cases, one a line.
 cases_of() {
 	sed -n 's/^\(ok\|skipped\) \([a-z0-9_]*\).*/\1 \2/p' "$1" | sort
 }
 
-# results_of FILE: prints the values that must be equal, for the cases that passed on both
-# platforms.
+# results_of FILE: prints values that must be equal, for cases that passed on both platforms.
 results_of() {
 	grep '^same ' "$1" | grep -F -f <(comm -12 "$scratch/oracle.cases" "$scratch/dxp.cases" |
 		sed 's/^ok \(.*\)/same \1 /') || : # there may be none
@@ -59,7 +58,7 @@ wrong() {
 	failures=$((failures + 1))
 }
 
-# unclaimed CASE: succeeds if the case was skipped because the engine does not offer a feature.
+# unclaimed CASE: whether it was skipped because the engine lacks a feature.
 unclaimed() {
 	[ "$engine" = rv32 ] && grep -q "^skipped $1: no images" "$scratch/dxp"
 }
@@ -69,7 +68,7 @@ has_oracle() {
 	$everything || grep -q 'rig_same(' "$sources/$1.c"
 }
 
-# oracles: runs the programs on PoCL; writes PROGRAM.oracle, then PROGRAM.status at its end.
+# oracles: runs programs on PoCL; writes PROGRAM.oracle, then PROGRAM.status.
 oracles() {
 	local program status
 	for program in "${programs[@]}"; do
@@ -82,7 +81,7 @@ oracles() {
 	done
 }
 
-# compare PROGRAM: waits for the program's run on PoCL and compares it with the run on the nodes.
+# compare PROGRAM: waits for its run on PoCL and compares it with the nodes'.
 compare() {
 	local program=$1
 	while [ ! -e "$scratch/$program.status" ]; do
@@ -107,7 +106,7 @@ compare() {
 		wrong "$program: other results: $(head -n 5 "$scratch/diff")"
 }
 
-# check PROGRAM: runs the program on the nodes, and compares the results if PoCL runs it too.
+# check PROGRAM: runs it on the nodes, and compares if PoCL runs it too.
 check() {
 	local program=$1 begin=$SECONDS
 	driver timeout 300 "$OPENCL_TESTS/$program" >"$scratch/dxp" 2>&1 ||
@@ -123,7 +122,7 @@ check() {
 
 dxp up --xpus 2 --memory 512M --port 0 --engine "$engine"
 say "RIG_SEED=$RIG_SEED"
-# Runs PoCL in parallel to the nodes, in its own process group.
+# PoCL runs in parallel, in its own process group.
 set -m
 oracles &
 readonly oracles=$!

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs every command and program with a full disk as standard output, and with each of the
-# descriptors 0, 1 and 2 closed. Lost text must be an error with a message. A closed descriptor must
-# change nothing else, and no file or socket may get its number.
+# Every command and program with a full disk as standard output, and with descriptor 0, 1 or 2
+# closed. Lost text must be an error with a message. A closed descriptor changes nothing else, and
+# no file or socket gets its number.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd daemon1: xpu1
@@ -21,8 +21,8 @@ ours() { echo "$started"; }
 . "$(dirname "$0")/lib_processes.sh"
 cd "$scratch"
 
-# as HOW COMMAND...: runs the command in the way HOW; writes its output to the files out and err,
-# and sets $status. A time limit stops commands that hang.
+# as HOW COMMAND...: writes output to files out and err, and sets $status. A time limit stops
+# hanging commands.
 as() {
 	local how=$1
 	shift
@@ -39,12 +39,12 @@ as() {
 	esac
 }
 
-# is WANTED WHAT: fails unless the last command exited with status WANTED.
+# is WANTED WHAT: the last status must be WANTED.
 is() {
 	[ "$status" -eq "$1" ] || die "$2 ended with $status, not $1: $(cat out err)"
 }
 
-# full COMMAND...: the command must fail on a full disk and name the cause.
+# full COMMAND...: must fail on a full disk and name the cause.
 full() {
 	as full "$@"
 	is 1 "'$*' >/dev/full"
@@ -52,8 +52,7 @@ full() {
 		die "'$*' >/dev/full does not name the cause once: $(cat err)"
 }
 
-# each [WORD=VALUE] COMMAND...: runs the command normally, then with a full disk, then with closed
-# descriptors.
+# each [WORD=VALUE] COMMAND...: runs normally, with a full disk, with closed descriptors.
 each() {
 	local how wanted lines job
 	as plain "$@"
@@ -77,8 +76,8 @@ each() {
 	done
 }
 
-# one COMMAND...: runs the command with the descriptors in $how closed. Several such runs go in
-# parallel, each in its own folder.
+# one COMMAND...: runs with the descriptors in $how closed, in parallel with others, each in its own
+# folder.
 one() {
 	trap - EXIT
 	mkdir -p "$how"
@@ -98,7 +97,7 @@ one() {
 	esac
 }
 
-# dropped PID: fails unless descriptors 0, 1 and 2 of the process are /dev/null.
+# dropped PID: its descriptors 0, 1 and 2 must be /dev/null.
 dropped() {
 	local fd
 	for fd in 0 1 2; do
@@ -107,18 +106,17 @@ dropped() {
 	done
 }
 
-# open_fds PID: prints the number of descriptors of the process; 0 after its exit.
+# open_fds PID: prints its number of descriptors; 0 after exit.
 open_fds() {
 	find "/proc/$1/fd" -mindepth 1 2>/dev/null | wc -l
 }
 
-# works PID PROGRAM: succeeds if the process runs this program (no longer the shell) and has
-# sockets.
+# works PID PROGRAM: whether it runs this program, no longer the shell, and has sockets.
 works() {
 	[[ $(readlink "/proc/$1/exe") == */$2 && $(open_fds "$1") -gt 4 ]]
 }
 
-# until_ok COMMAND...: repeats the command for up to 10 s until it succeeds.
+# until_ok COMMAND...: repeats the command up to 10 s until it succeeds.
 until_ok() {
 	local i
 	for ((i = 0; i < 200; i++)); do
@@ -209,7 +207,7 @@ each_put() {
 }
 each_trace() {
 	local pid
-	# the process id, because other tests may have nodes with the same name
+	# other tests may have nodes of the same name
 	pid=$(process_of daemon1)
 	closed='none' each dxp trace --pid "$pid" --count 1 --output capture
 	full dxp trace --pid "$pid" --count 1
@@ -224,7 +222,7 @@ each_inc() {
 		each dxp inc $section
 	done
 }
-# tokens_begin: starts a fabric that admits by token; `$tokens` is the folder of its operator.
+# tokens_begin: starts a fabric that admits by token, of operator folder `$tokens`.
 readonly tokens=$scratch/tokens
 tokens_begin() {
 	[ -d "$tokens" ] || dxp manager init --dir "$tokens" --bind 127.0.0.1 --port 0 >init
@@ -338,8 +336,8 @@ dxp down
 [ ! -d "$tokens" ] || DXP_DIR=$tokens dxp down
 
 say '== an example: a program that has 0, 1 and 2 from the library alone'
-# example COMMAND...: with standard output closed, the output of the example must fail with an
-# error, and no socket may get the text.
+# example COMMAND...: with standard output closed, output must fail with an error, and no socket may
+# get it.
 example() {
 	local how
 	[ -x "$DXP_BIN/$1" ] || return 0

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests register mode by IP address and port between xPUs of two managers, so that the xPUs have no
-# common node table. A message arrives only if both daemons admit the address of the other one and
-# have the same key.
+# Register mode by IP address and port between xPUs of two managers, without a common node table. A
+# message arrives only if both daemons admit the other's address and have the same key.
 #
 #   dxp-manager 1 --- dxpd: one                             127.0.0.1
 #   dxp-manager 2 --- dxpd: two     admits 127.0.0.0/8
@@ -20,7 +19,7 @@ ours() { echo "${mine[@]}"; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
 
-# start LOG TEXT COMMAND...: starts the command, and waits up to 20 s until its log has the text.
+# start LOG TEXT COMMAND...: starts a command; waits up to 20 s for the text in its log.
 start() {
 	local log=$scratch/$1 text=$2
 	shift 2
@@ -39,7 +38,7 @@ manager() {
 		--state "$scratch/state$1" --bind 127.0.0.1:0
 }
 
-# daemon NAME MANAGER KEY RANGES: starts an xPU and sets `port` to its port.
+# daemon NAME MANAGER KEY RANGES: starts an xPU; sets `port`.
 daemon() {
 	start "$1" ' at .* MiB' dxpd --manager \
 		"$(sed -n 's/.*listening on //p' "$scratch/manager$2")" --key "$scratch/$3" \
@@ -47,7 +46,7 @@ daemon() {
 	port=$(sed -n 's/.* at [0-9.]*:\([0-9]*\),.*/\1/p' "$scratch/$1")
 }
 
-# receiver NAME: receives at a function of this xPU; sets `at` to the function and the magic.
+# receiver NAME: receives at a function of this xPU; `at`: the function and magic.
 receiver() {
 	start "receiver-$1" '^at ' "$user" registers "$1" "sink-$1"
 	read -r -a at < <(sed -n 's/^at //p' "$scratch/receiver-$1")

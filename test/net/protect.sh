@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the protection of packets between two machines against an attacker on the wire: which bytes
-# the attacker can read, and that its replays and changed packets have no effect.
+# Protection against an attacker on the wire: which bytes it can read; its replays and changed
+# packets have no effect.
 #
 #   near: dxp-manager, dxp, attacker --- [10.79.0.1] v0 ==== v1 [10.79.0.2] --- far: dxpd: xpu1
 # shellcheck source=test/net/lib_fabric.sh
@@ -18,7 +18,7 @@ without() {
 unset DXP_PROTECT
 here=$(cd "$(dirname "$0")" && pwd)
 namespaces_make dxps 10.79.0 ip ethtool python3
-# batches are segmented before v0, so that the attacker sees each packet alone
+# segmented before v0, so the attacker sees single packets
 near ethtool -K v0 tx-udp-segmentation off >/dev/null
 far ethtool -K v1 tx-udp-segmentation off >/dev/null
 
@@ -31,8 +31,8 @@ stop() {
 	parts=${parts/$1 /}
 }
 
-# exchange ATTACK OPTION...: writes and reads memory of the xPU while the attacker reads the
-# packets. Sets variables to the counts that the attacker prints.
+# exchange ATTACK OPTION...: uses the xPU's memory while the attacker reads packets. Sets variables
+# to the attacker's counts.
 exchange() {
 	local attack=$1
 	shift
@@ -56,8 +56,8 @@ daemon() {
 	daemon=$last
 }
 
-# counter NAME: prints a counter of the daemon, read over the network. Waits until it is above 0,
-# because nodes publish their counters at intervals.
+# counter NAME: prints a daemon's counter; waits until it is above 0, because nodes publish at
+# intervals.
 counter() {
 	local value=0
 	for _ in {1..100}; do

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements an OpenCL driver for opencl_errors.sh. It is this machine's PoCL, except that the
- * launch of a kernel named refuse_N returns the error -N. */
+/* OpenCL driver of opencl_errors.sh: PoCL, except that launching kernel refuse_N returns -N. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ static cl_int CL_API_CALL refuse_or_launch(cl_command_queue queue, cl_kernel ker
 	return launch(queue, kernel, dimensions, offset, global, local, wait_count, wait, event);
 }
 
-/* Changes the dispatch table that all objects of PoCL share. */
+/* All objects of PoCL share this dispatch table. */
 static void table_change(cl_icd_dispatch *table)
 {
 	uintptr_t first = (uintptr_t)table & ~(uintptr_t)(PAGE - 1);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests `dxp keys rotate` in a running fabric: transfers go on, name, role and grants stay, and the
-# old key is refused. Each "machine" is a separate folder.
+# `dxp keys rotate` in a running fabric: transfers go on, name, role and grants stay, the old key is
+# refused. A "machine" is a folder.
 #
 #   fabric (operator) ---+--- 127.0.0.1 --- dxp-manager --admit token
 #   fabric-b (xpu) ------+
@@ -42,7 +42,7 @@ public() {
 	dxp keys show --dir "$1" --json | sed -n 's/.*"key": "\([a-z2-7]*\)".*/\1/p'
 }
 
-# renewed_beyond COUNT: succeeds if the manager has renewed more leases than that.
+# renewed_beyond COUNT: whether the manager has renewed more leases.
 renewed_beyond() {
 	[ "$(counter renewed)" -gt "$1" ]
 }
@@ -52,12 +52,12 @@ lists() {
 	dxp nodes | has " $1 "
 }
 
-# uses_new COUNT: succeeds if the daemon has taken a new key that many times.
+# uses_new COUNT: whether the daemon has taken so many new keys.
 uses_new() {
 	[ "$(grep -c 'uses the new key' "$scratch/dxpd.log")" -ge "$1" ]
 }
 
-# rotated DIR: rotates the key of a folder, whose old one must be refused.
+# rotated DIR: rotates a folder's key; the old one must be refused.
 rotated() {
 	local before
 	before=$(public "$1")

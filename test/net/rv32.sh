@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Starts four xPUs with engine rv32. Runs kernels that post by instruction and unchanged OpenCL
-# programs, and checks the message for an unknown option.
+# Four xPUs with engine rv32: kernels that post by instruction, unchanged OpenCL programs, and the
+# message for an unknown option.
 #
 #   program, kernel_put, allreduce --- 127.0.0.1 --- dxp-manager
 #                                               +--- dxpd: xpu1   xpu2   xpu3   xpu4

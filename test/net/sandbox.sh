@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests a sandbox with only one virtual function: its own user, mount, process and network
-# namespace, no network, one socket. It does NAP, PUT, GET and fetch-add with a process outside and,
-# through its NIC, with another node. It must not reach another function or manage the NIC.
+# A sandbox (own user, mount, process and network namespace, no network) with one function, by one
+# socket: NAP, PUT, GET and fetch-add with a process outside and with another node. It must not
+# reach another function or manage the NIC.
 #
 #   +-- sandbox: lo down ------------+
 #   | nic_client --[vf 3]--+         |
@@ -23,8 +23,8 @@ if ! "${namespaces[@]}" true 2>/dev/null; then
 	exit 77
 fi
 
-# Enters the sandbox. It has a folder that holds only the socket, and an empty folder that is
-# mounted over the run folder. The nested user namespace makes it impossible to undo these mounts.
+# An empty folder is mounted over the run folder, and one folder holds only the socket. The nested
+# user namespace makes these mounts final.
 cat >"$scratch/enter" <<'END'
 #!/bin/bash
 set -euo pipefail
@@ -75,7 +75,7 @@ talk "$server_at"
 server_done
 
 say "== what the sandbox cannot"
-# refused TEXT NIC: the client in the sandbox must fail to reach the NIC and print the text.
+# refused TEXT NIC: the client inside must fail to reach the NIC and print the text.
 refused() {
 	! inside "$DXP_BIN/nic_client" "$2" >"$scratch/out" 2>&1 || die "the sandbox reached $2"
 	expect "$1" "$scratch/out"
@@ -84,8 +84,7 @@ refused() {
 refused 'no NIC on this machine offers functions' xpu1
 refused 'no NIC offers functions at' "$DXP_RUN/xpu1.nic/nic"
 refused 'no NIC offers functions at' "$DXP_RUN/xpu1.nic/vf2"
-# Sends the requests list, weight, limit and reset for function 1 (wire/attach.h). Each must be
-# rejected.
+# list, weight, limit and reset for function 1 (wire/attach.h) must be rejected
 if command -v python3 >/dev/null; then
 	cat >"$scratch/manage.py" <<'END'
 import socket, struct, sys

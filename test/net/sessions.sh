@@ -17,14 +17,14 @@ without() {
 manager='' daemon='' transfer=''
 ours() { echo "$transfer $daemon $manager"; }
 namespaces_make dxpt 10.77.0 ip ethtool nft tc
-# batches are segmented before v0, so that the filters below see each packet
+# segmented before v0, so the filters see each packet
 near ethtool -K v0 tx-udp-segmentation off >/dev/null
 far ethtool -K v1 tx-udp-segmentation off >/dev/null
 near tc qdisc add dev v0 root tbf rate 200mbit burst 64k latency 5ms
 
 readonly at=(--manager 10.77.0.1 --key "$scratch/key")
 
-# wait_for FILE TEXT: waits up to 120 s until the file contains the text.
+# wait_for FILE TEXT: waits up to 120 s for the text.
 wait_for() {
 	for _ in {1..2400}; do # 120 s
 		! grep -qF -- "$2" "$1" 2>/dev/null || return 0
@@ -48,7 +48,7 @@ wait_for "$scratch/manager.log" 'listening on'
 daemon_start
 head -c 40000000 /dev/urandom >"$scratch/sent"
 
-# same NAME: fails unless the memory of the xPU equals the bytes that were sent.
+# same NAME: the xPU's memory must equal the sent bytes.
 same() {
 	near dxp get "${at[@]}" xpu1 0 40000000 "$scratch/back" >/dev/null
 	cmp "$scratch/sent" "$scratch/back" || die "$1: other bytes came back"
@@ -57,8 +57,7 @@ same() {
 
 sent_bytes() { near cat /sys/class/net/v0/statistics/tx_bytes; }
 
-# await_bytes BYTES: waits until 2 of the transfer's 40 MB are sent. BYTES is the counter before the
-# transfer.
+# await_bytes BYTES: waits for 2 of the transfer's 40 MB; BYTES: the counter before.
 await_bytes() {
 	for _ in {1..2400}; do # at most 120 s
 		[ "$(sent_bytes)" -lt $(($1 + 2000000)) ] || break
@@ -96,8 +95,7 @@ ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 
 transfer=$!
 await_bytes "$before"
 near ip link set v0 mtu 1500
-# Packets that were too long are not sent again in shorter pieces, so the transfer restarts with
-# shorter packets.
+# Too long packets are not sent again in pieces, so the transfer restarts with shorter ones.
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
 same "the transfer went on with shorter packets"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests that a silent peer does not end a session: stopped OpenCL programs, a network that drops all
-# packets for 1.9 s and for 2.9 s, and a link that is down for 2 s, each during a transfer.
+# A silent peer does not end a session: stopped OpenCL programs, all packets dropped for 1.9 s and
+# 2.9 s, a link down for 2 s, each during a transfer.
 #
 #   1.  programs --- 127.0.0.1 --- dxpd: xpu1
 #   2.  near: dxp-manager, dxp --- [10.77.0.1] v0 ==== v1 [10.77.0.2] --- far: dxpd: xpu1
@@ -28,7 +28,7 @@ stopped() {
 	kill -CONT "$holder"
 }
 
-# hold SECONDS: starts a program that holds buffers and keeps kernels running for this time.
+# hold SECONDS: starts a program that holds buffers and runs kernels so long.
 hold() {
 	: >"$scratch/held" # otherwise the wait could find the text of an earlier program
 	OCL_ICD_VENDORS=$OPENCL_DRIVER "$probe" held "$1" >"$scratch/held" 2>&1 &
@@ -55,8 +55,7 @@ part "$near" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-k
 part "$far" daemon.log xpu1 dxpd "${at[@]}" --engine none --memory 80M
 head -c $((64 << 20)) /dev/urandom >"$scratch/sent"
 
-# drop SECONDS: drops all packets for this time. Each end needs only one call of nft, so the time is
-# exact.
+# drop SECONDS: drops all packets; one call of nft per end keeps the time exact.
 drop() {
 	# shellcheck disable=SC2016 # the inner shell expands $1
 	far sh -c 'nft -f - && sleep "$1"; nft delete table inet cut' sh "$1" <<-'E'
@@ -73,7 +72,7 @@ unplug() {
 	far ip link set v1 up
 }
 
-# await_bytes BYTES: waits until the interface has received this many more bytes.
+# await_bytes BYTES: waits for so many more received bytes.
 received() { far cat /sys/class/net/v1/statistics/rx_bytes; }
 await_bytes() {
 	local until=$(($(received) + $1))
@@ -84,7 +83,7 @@ await_bytes() {
 	die "no transfer: $(cat "$scratch/put")"
 }
 
-# survives WHAT...: a PUT of 64 MiB must succeed although the command WHAT runs during the transfer.
+# survives WHAT...: a PUT of 64 MiB must succeed while the command WHAT runs.
 survives() {
 	ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
 	local transfer=$!

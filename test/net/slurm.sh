@@ -20,7 +20,7 @@ without() {
 	say "skipped: $*"
 	exit 77
 }
-# Tasks of steps end when their slurmd is killed and scancel no longer reaches them.
+# Includes tasks of steps whose killed slurmd no longer receives scancel.
 ours() {
 	printf '%s\n' "${daemons[@]}" "${xpus[@]}"
 	grep -lzxF "SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ 2>/dev/null |
@@ -33,7 +33,7 @@ readonly plugin=$DXP_BIN/../lib/dxp_slurm.so source=${DXP_SOURCE:-$(dirname "$0"
 readonly run=$scratch/steps limit=8
 slurm_need "$plugin"
 
-# until_ok COMMAND...: repeats the command for up to 120 s until it succeeds.
+# until_ok COMMAND...: repeats the command up to 120 s until it succeeds.
 until_ok() {
 	local begin=$SECONDS
 	until "$@"; do
@@ -61,8 +61,7 @@ xpu_start() {
 	xpus[$name]=$!
 }
 
-# step_start OPTION...: starts a step that waits, and waits until it runs; sets $step (srun) and
-# $task (the process of its only task).
+# step_start OPTION...: starts a waiting step; sets $step (srun) and $task (its only task).
 step_start() {
 	rm -f "$scratch/task"
 	# shellcheck disable=SC2016 # $$ is of the task
@@ -215,7 +214,7 @@ runs $silent || die "the step without a manager ended too early: $(cat "$scratch
 ! wait $silent || die "a step runs without a manager"
 has -e 'no answer from the dxp manager in time' -e 'no manager answers' <"$scratch/silent" ||
 	die "$(cat "$scratch/silent")"
-# once to begin, once to undo; the rest is for a loaded machine
+# begin and undo; the rest is for a loaded machine
 [ $((SECONDS - begin)) -le $((2 * limit + 60)) ] || die "$((SECONDS - begin)) s"
 kill -CONT "$manager_process"
 srun --xpus=1 true
@@ -241,7 +240,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	expect 'not granted' "$scratch/user"
 	[ "$(grep -c 'only an operator' "$scratch/user")" -eq 2 ] || die "$(cat "$scratch/user")"
 	expect own "$scratch/user"
-	# a copy of the keys is of no use after the step
+	# copied keys are of no use after the step
 	until_ok grants 1
 	refuse 1 'removed' env DXP_DIR="$scratch/used" dxp ping gpu1 --count 1
 	scancel "$job"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests cl_train on drawn digits: the loss decreases, and 1, 2 and 4 xPUs and every way to add the
-# gradients give the same bits. Gradients pass through the host only with --sum host. Sums of one
-# layer overlap with computing the layer before. Also tests bad input and the loss of an xPU.
+# cl_train on drawn digits: the loss decreases; 1, 2 and 4 xPUs and every way to add give the same
+# bits. Only --sum host moves gradients through the host. Sums overlap with computing. Also bad
+# input and a lost xPU.
 #
 #   cl_train --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1 <===> xpu2 <===> xpu3 <===> xpu4
 # shellcheck disable=SC2016 # awk scripts
@@ -21,8 +21,8 @@ readonly EPOCHS=3
 number() { printf '%b' "$(printf '\\x%02x' $(($1 >> 24 & 255)) $(($1 >> 16 & 255)) \
 	$(($1 >> 8 & 255)) $(($1 & 255)))"; }
 
-# digits IMAGES LABELS BYTES LABEL: writes files of digits whose heads state these numbers. The file
-# of images has BYTES bytes of pixels, that of labels has 20 labels.
+# digits IMAGES LABELS BYTES LABEL: writes digit files whose heads state these numbers, with BYTES
+# bytes of pixels and 20 labels.
 digits() {
 	mkdir -p "$scratch/digits"
 	{ number 0x803; number "$1"; number 28; number 28; head -c "$3" /dev/zero; } \
@@ -31,7 +31,7 @@ digits() {
 		>"$scratch/digits/labels.idx"
 }
 
-# train NAME OPTION...: trains, and keeps rows, trace and summary as $scratch/NAME.*
+# train NAME OPTION...: keeps rows, trace and summary as $scratch/NAME.*
 train() {
 	local name=$1
 	shift
@@ -44,10 +44,10 @@ train() {
 # values NAME KEY: prints the values of a key, one for each epoch.
 values() { sed -n "s/.*\"$2\":\"\\{0,1\\}\\([^,\"}]*\\).*/\\1/p" "$scratch/$1.json"; }
 
-# read_bytes NAME: prints the bytes that the host read from the first node, as the driver counted.
+# read_bytes NAME: prints the bytes read by the host from the first node.
 read_bytes() { sed -n 's/.*"out_bytes": *\([0-9]*\).*/\1/p' "$scratch/$1.summary" | sed -n 1p; }
 
-# overlaps NAME: prints how many sums were under way when a kernel of a backward pass started.
+# overlaps NAME: prints the sums under way when a backward kernel started.
 overlaps() {
 	grep -o '"name":"[a-z0-9]*","cat":"[a-z]*","ts":[0-9.]*,"dur":[0-9.]*' "$scratch/$1.trace" |
 		tr -d '"' | tr ',' ':' | awk -F : '

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests cl_train when an OpenCL call or an allocation fails: it must end with status 1 and a
-# message. The first, fourth, sixteenth ... call of each function fails, until a run passes. Runs on
-# this machine's PoCL, without a fabric.
+# A failing OpenCL call or allocation ends cl_train with status 1 and a message: each function's
+# first, fourth, sixteenth ... call, until a run passes. On local PoCL.
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh

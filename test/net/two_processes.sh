@@ -15,7 +15,7 @@
 # shellcheck source=test/net/lib_functions.sh
 . "$(dirname "$0")/lib_functions.sh"
 
-# talk CLIENTS-BEFORE NIC [SERVER]: runs one client; checks its output and the output of the server.
+# talk CLIENTS-BEFORE NIC [SERVER]: runs a client; checks both outputs.
 talk() {
 	local before=$1
 	shift

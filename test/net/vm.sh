@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests `dxp vf export`: a virtual machine of QEMU (without KVM) has a function of each of two NICs.
-# A program in the machine moves data between the two nodes by dxp/device.h. Afterwards the
-# functions must be free again.
+# `dxp vf export`: a QEMU machine (without KVM) has a function of each of two NICs; a program moves
+# data between the nodes by dxp/device.h. Afterwards the functions are free.
 #
 #   QEMU: vm_guest.c --- ivshmem --- function of xpu1 [dxpd]
 #            +---------- ivshmem --- function of xpu2 [dxpd]
@@ -23,7 +22,7 @@ kernel=${DXP_TEST_KERNEL:-$newest}
 "${CC:-cc}" -std=gnu17 -O2 -Wall -Wextra -Werror -static -I "$source/include" -o "$scratch/guest" \
 	"$source/test/net/vm_guest.c" || skip 'no static C library'
 
-# member NAME MODE FILE: prints a file as an entry of a cpio archive in format "newc".
+# member NAME MODE FILE: prints a cpio entry (format "newc").
 member() {
 	local bytes
 	bytes=$(stat -c %s "$3")

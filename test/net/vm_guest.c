@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* First program of a virtual machine that has functions of two NICs (`dxp vf export`). It maps
- * their PCI devices and moves data between the two nodes by dxp/device.h: NAP, PUT, GET, a list by
- * reference, and an access with a wrong key. Prints a line for each, then "guest: passed", and
- * turns the machine off. It is the only file of the initial RAM file system. */
+/* Only program of a virtual machine with functions of two NICs (`dxp vf export`). Maps their PCI
+ * devices and moves data between the nodes by dxp/device.h: NAP, PUT, GET, a list, and a wrong key.
+ * Prints a line each, then "guest: passed", and turns the machine off. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -21,9 +20,9 @@
 
 #define DEVICES    "/sys/bus/pci/devices"
 #define NICS       2
-#define LOOKS      2000000000ull /* polls; they take longer than any operation on a loaded host */
+#define LOOKS      2000000000ull /* longer than any operation on a loaded host */
 #define BYTES      60000u        /* bytes of one transfer */
-#define FROM       4096u         /* offsets in the memory of each NIC */
+#define FROM       4096u         /* in each NIC's memory */
 #define TO         131072u
 #define CHAIN      262144u
 #define CHAIN_LIST 300u /* entries of the list */
@@ -100,7 +99,7 @@ static void *device_map(const char *device)
 	return memory;
 }
 
-/* Maps all devices. Then assigns to each memory the window that has the same magic. */
+/* Pairs each memory with the window of the same magic. */
 static void nics_find(void)
 {
 	struct dxp_window *windows[NICS];
@@ -157,7 +156,7 @@ static void compare(const char *what, const struct nic *n, dxp_u32 seed)
 	printf("guest: %s\n", what);
 }
 
-/* Returns the address that the other node uses for a queue pair of this NIC. */
+/* The address by which the other node reaches this queue pair. */
 static struct dxp_target target(const struct nic *n, dxp_u8 qp)
 {
 	struct dxp_target t = dxp_self(n->window, qp);
@@ -208,7 +207,7 @@ static void put_and_get(const struct nic *near, const struct nic *far)
 	compare("GET", near, 2);
 }
 
-/* PUTs by a list. The entries are in reverse order, so that the list has a visible effect. */
+/* Entries in reverse order make the list's effect visible. */
 static void list(const struct nic *near, const struct nic *far)
 {
 	const struct dxp_target peer = target(far, 0);

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests dxp-web with hostile clients: bad requests, 1,000 idle connections, requests byte by byte,
-# browsers that never read. It must answer other clients meanwhile or soon after, and its memory
-# must stay bounded.
+# Hostile clients of dxp-web: bad requests, 1,000 idle connections, byte by byte, browsers that
+# never read. It must answer others meanwhile or soon after, in bounded memory.
 #
 #   clients --- dxp-web --- 127.0.0.1 --- dxp-manager, dxpd: xpu1, xpu2
 # shellcheck source=test/net/lib_fabric.sh

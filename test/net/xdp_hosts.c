@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs hosts around a switch with a loaded XDP plane, for inc_xdp.sh, which makes the namespaces.
+/* Hosts around a switch with a loaded XDP plane, in namespaces of inc_xdp.sh.
  *
  *   xdp-hosts SWITCH_NS HOST_NS HOST_NS HOST_NS HOST_NS SEGMENTS
  *
- * The hosts are 10.99.0.1 .. 4 behind the ports p0 .. p3 of a bridge with 10.99.0.254. Two groups
- * run at once. Group A has all hosts, and its members run in two threads on different CPUs. Group B
- * has the first three hosts, and one thread. Contributions are random, and some are sent twice.
- * Results are compared bit for bit with results that the CPU computes. Meanwhile TCP runs through
- * the bridge. */
+ * Hosts 10.99.0.1 .. 4 are behind ports p0 .. p3 of a bridge with 10.99.0.254. Group A has all
+ * hosts, with members in two threads on different CPUs; at the same time group B has the first
+ * three, in one thread. Random contributions, some sent twice; results are compared bit for bit
+ * with the CPU's. TCP runs through the bridge meanwhile. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -28,21 +27,21 @@
 
 #define HOSTS       4
 #define SWITCH_IP   0x0a6300feu
-#define HOST_IP     0x0a630001u /* address of the first host; add the index of another host */
+#define HOST_IP     0x0a630001u /* of the first host; add another's index */
 #define QKEY        0x11223344u
 #define ELEMENTS    32
 #define REPEAT_NS   (2ull * 1000 * 1000)
 #define TRIES       2000
 #define TCP_BYTES   (8u << 20)
 #define TCP_PORT    7777
-#define TWICE_IN_16 1 /* of sixteen contributions, the number that is sent twice */
+#define TWICE_IN_16 1 /* contributions sent twice, of sixteen */
 
 struct group {
 	uint32_t id, members;
 	struct inc_end ends[HOSTS];
 };
 
-/* The members that one thread runs: `count` members of a group, starting with member `first`. */
+/* One thread's members: `count` from `first`. */
 struct mover {
 	struct group *group;
 	uint32_t first, count, segments;
@@ -53,8 +52,7 @@ struct mover {
 static struct group groups[2] = {{.id = 0xa0a1a2a3, .members = 4},
 				 {.id = 0xb0b1b2b3, .members = 3}};
 
-/* Returns the same value for the same arguments, so that both sides can compute it. Exponents are
- * close, so that sums round and cancel. */
+/* Both sides compute the same value. Close exponents make sums round and cancel. */
 static double value_of(uint32_t group, uint32_t segment, uint32_t member, uint32_t element)
 {
 	struct rng rng = {((uint64_t)group << 32 | segment) * 4096 + member * 64 + element};
@@ -100,7 +98,7 @@ static void contribute(struct group *g, uint32_t segment, uint32_t member, bool 
 	inc_end_send(&g->ends[member], &h, QKEY, values, sizeof(values));
 }
 
-/* Waits for the result of one member. Meanwhile retransmits for all members of this thread. */
+/* Waits for one member's result; retransmits for all of this thread. */
 static void finish(struct mover *m, uint32_t segment, uint32_t member)
 {
 	struct inc_packet p;
@@ -112,7 +110,7 @@ static void finish(struct mover *m, uint32_t segment, uint32_t member)
 			m->repeats++;
 			tries++;
 		} else if (p.header.comm_id != m->group->id) {
-			/* the packet belongs to a group that has no member at this end */
+			/* of a group without a member at this end */
 			m->wrong++;
 		} else if (p.header.req_id == segment) {
 			m->wrong += !result_right(m->group, segment, &p);
@@ -214,8 +212,7 @@ static void ends_open(char **host_ns)
 	}
 }
 
-/* Installs the groups. Until that succeeds, sends control packets of all members, from which the
- * program learns their ports. */
+/* Retries with control packets of all members, from which the program learns their ports. */
 static void groups_install(struct plane *p)
 {
 	struct inc_header h = {.comm_id = INC_COMM_CONTROL, .kind = INC_RENEW};
@@ -269,8 +266,8 @@ static void row(void *context, const char *interface, uint32_t program_id, bool 
 	++*(int *)context;
 }
 
-/* Lists and removes the program from another process. Any process with the right can do this, even
- * if it did not attach the program. */
+/* Lists and removes the program from another process: any with the right can, even if it attached
+ * nothing. */
 static bool list_and_remove(const char *netns)
 {
 	char why[PLANE_WHY_BYTES];
@@ -302,7 +299,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	p = plane_start(argv[1]);
 	ends_open(argv + 2);
-	if (child_netns_enter(argv[1]) != DXP_OK) /* enters the namespace with the ports */
+	if (child_netns_enter(argv[1]) != DXP_OK) /* the namespace with the ports */
 		return 1;
 	groups_install(p);
 	for (size_t i = 0; i < ARRAY_COUNT(movers); i++)
@@ -314,7 +311,7 @@ int main(int argc, char **argv)
 		wrong += movers[i].wrong;
 		lost += movers[i].lost;
 	}
-	/* The fourth host is not in group B, so its port must receive no results of this group. */
+	/* The fourth host is not in group B, so its port must receive no results of it. */
 	if (inc_end_receive(&groups[1].ends[3], true, 1000, &stray))
 		wrong++;
 	plane_counts(&p->program, counts);

@@ -50,7 +50,7 @@ build commit --quiet "$base" localhost/dxp-base >/dev/null
 build rm "$base" >/dev/null
 rm -rf --one-file-system "$scratch/debian"
 
-# Copies only the files that the images need to the build context, as a .dockerignore file would do.
+# Only what the images need, as by a .dockerignore.
 mkdir "$scratch/context"
 cp "$packages"/*.deb "$scratch/context"
 rm -f "$scratch"/context/*-dbgsym_*.deb
@@ -64,8 +64,7 @@ done
 ip netns add "$namespace"
 ip -n "$namespace" link set lo up
 install -d -o 790 -g 790 "$scratch/fabric"
-# container TARGET COMMAND...: runs the command in a container of this image. Without a command,
-# runs the default command of the image.
+# container TARGET COMMAND...: runs the command, by default the image's own, in a container.
 container() {
 	local target=$1 name words
 	shift

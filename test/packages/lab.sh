@@ -51,12 +51,11 @@ mkdir "$root/packages"
 cp "$packages"/*.deb "$root/packages"
 rm -f "$root"/packages/*-dbgsym_*.deb
 
-# After the packages are installed, commands run in a separate network namespace, in which no other
-# program uses ports. While this is empty, commands run in the namespace of this machine.
+# Once packages are installed, commands run in a network namespace of their own, where no other
+# program uses ports; empty: this machine's.
 network=()
 
-# user COMMAND: prints the command and runs it in the chroot, by a shell. Writes its output to
-# $scratch/out.
+# user COMMAND: prints the command, and runs it in the chroot, into $scratch/out.
 user() {
 	say "# $1"
 	local status=0
@@ -90,7 +89,7 @@ user 'cc -o /tmp/hello /usr/share/doc/dxp/examples/hello_xpu/hello_xpu.c \
 user 'dxp down'
 
 say '== as the services start it'
-# A chroot has no service manager, so the script runs the commands of the units itself.
+# A chroot has no service manager, so the units' commands run here.
 user 'install -d -o dxp -g dxp /var/lib/dxp /run/dxp'
 unit() {
 	sed -n "s/^ExecStart=//p" "$root/lib/systemd/system/$1.service" |

@@ -11,7 +11,7 @@ die() {
 	exit 1
 }
 
-# sources: prints "URL RELEASE" of each source of packages of this machine.
+# sources: prints "URL RELEASE" per package source of this machine.
 sources() {
 	sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\) \([^ ]*\) main.*/\2 \3/p' /etc/apt/sources.list \
 		/etc/apt/sources.list.d/*.list 2>/dev/null || true
@@ -20,14 +20,14 @@ sources() {
 		/etc/apt/sources.list.d/*.sources 2>/dev/null || true
 }
 
-# source_find: sets `url` and `release` to the first source. Skips the test if there is none.
+# source_find: sets `url` and `release` to the first, or skips the test.
 source_find() {
 	read -r url release < <(sources | grep -v -e security -e updates) ||
 		skip 'no source of packages'
 	readonly url release
 }
 
-# apt_settings_copy ROOT: copies the settings of this machine's name service and proxy.
+# apt_settings_copy ROOT: copies this machine's name service and proxy settings.
 apt_settings_copy() {
 	cp -L /etc/resolv.conf "$1/etc/resolv.conf" 2>/dev/null || true
 	grep -l Acquire /etc/apt/apt.conf.d/* 2>/dev/null |

@@ -50,8 +50,7 @@ if [ ! -e "$old/complete" ]; then
 	rm -rf "$old"
 	mkdir -p "$old"
 	git archive "$commit" | tar -x -C "$old"
-	# Uses the folders and options of the release preset, so that ccache already knows most
-	# files.
+	# The release preset's folders and options, so ccache knows most files.
 	cmake -S "$old" -B "$old/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 		>"$old/log" 2>&1 || die "$(tail -n 5 "$old/log")"
 	cmake --build "$old/build" -j "${DXP_JOBS:-$(nproc)}" \
@@ -61,18 +60,18 @@ if [ ! -e "$old/complete" ]; then
 fi
 cp "$old/build/bin/hello_xpu" "$scratch"
 
-# folder RELEASE: prints the folder of the programs; RELEASE is `old` or `new`.
+# folder RELEASE: prints the programs' folder; `old` or `new`.
 folder() {
 	[ "$1" = new ] && echo "$new" || echo "$old/build/bin"
 }
 
-# of RELEASE PROGRAM ARGUMENT...: runs a program of the old or new release.
+# of RELEASE PROGRAM ARGUMENT...: runs that release's program.
 of() {
 	"$(folder "$1")/$2" "${@:3}"
 }
 
-# start RELEASE PROGRAM LOG TEXT ARGUMENT...: starts a program. Waits until its log contains the
-# text, or it exits.
+# start RELEASE PROGRAM LOG TEXT ARGUMENT...: starts a program; waits for the text in its log, or
+# its exit.
 start() {
 	local program log=$scratch/$3 text=$4 i
 	program=$(folder "$1")/$2
@@ -88,7 +87,7 @@ start() {
 	return 1
 }
 
-# refused FILE: succeeds if the text states that the releases do not fit.
+# refused FILE: whether it states that the releases do not fit.
 refused() {
 	grep -qE 'version|release' "$1"
 }
@@ -108,7 +107,7 @@ client() {
 		grep -q ' xpu1 .* alive ' "$scratch/nodes"
 }
 
-# client_wait RELEASE: repeats the use while a busy machine does not answer within a program's time.
+# client_wait RELEASE: repeats the use while a busy machine does not answer in time.
 client_wait() {
 	local i
 	for ((i = 0; i < 20; i++)); do
@@ -136,7 +135,7 @@ mix() {
 	else
 		die "$name: $(cat "$scratch/daemon" "$scratch/client" | tail -n 20)"
 	fi
-	# The release of a new daemon must reach a new host, even through an old manager.
+	# A new daemon's release reaches a new host even through an old manager.
 	if [ "$2-$3" = new-new ] && ! refused "$scratch/daemon"; then
 		grep -qE ' xpu1 .* [0-9]+\.[0-9]+\.[0-9]+ ' "$scratch/nodes" ||
 			die "no release in: $(cat "$scratch/nodes")"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests attacks by program binaries: a node loads a binary only if the node itself made it and it
- * is unchanged. Skipped without OpenCL. */
+/* Attacks by binaries: a node loads only an unchanged one of its own. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
 #include <CL/cl.h>
@@ -8,7 +7,7 @@
 #include "engine/ocl_pack.h"
 #include "engine/seal.h"
 
-/* A copy of a program binary in the test's memory; binary_fetch allocates `data`. */
+/* `data` is allocated by binary_fetch. */
 struct binary {
 	uint8_t *data;
 	size_t bytes;
@@ -33,8 +32,7 @@ static int load(const struct guest *g, const uint8_t *data, size_t bytes, struct
 	return dxp_program_create(g->xpu, &s, out);
 }
 
-/* Checks that the node rejects these bytes with a reason, and does not pass them to its OpenCL
- * loader. */
+/* The node rejects these bytes with a reason, before its OpenCL loader. */
 static void rejected(const struct guest *g, const uint8_t *data, size_t bytes)
 {
 	struct dxp_program *p = NULL;
@@ -45,7 +43,7 @@ static void rejected(const struct guest *g, const uint8_t *data, size_t bytes)
 	dxp_program_release(p);
 }
 
-/* Checks that the node loads this binary, and that its kernel works. */
+/* The node loads this binary, and its kernel works. */
 static void accepted(struct guest *g, const struct binary *b)
 {
 	struct dxp_program *own = g->program, *loaded;
@@ -65,14 +63,13 @@ static void binary__of_this_node_loads(void **state)
 	struct binary b = binary_fetch(&g);
 
 	accepted(&g, &b);
-	accepted(&other, &b); /* a second host may load a binary that another host received */
+	accepted(&other, &b); /* a second host may load a binary made for another */
 	free(b.data);
 	guest_close(&other);
 	guest_close(&g);
 }
 
-/* A file in the binary's format with a valid checksum but no seal is rejected. Any host can make
- * one. */
+/* Any host can make a binary with a valid checksum but no seal. */
 static void binary__without_seal_is_rejected(void **state)
 {
 	struct guest g = guest_open("forger");
@@ -87,8 +84,7 @@ static void binary__without_seal_is_rejected(void **state)
 	guest_close(&g);
 }
 
-/* A binary with a hostile file inside, a new checksum and the seal of the unchanged binary is
- * rejected. */
+/* A hostile file, a new checksum and the old seal are rejected. */
 static void binary__repacked_is_rejected(void **state)
 {
 	struct guest g = guest_open("forger");
@@ -128,8 +124,7 @@ static void binary__of_another_node_is_rejected(void **state)
 	guest_close(&g);
 }
 
-/* A seal made with the fabric key is rejected. Hosts know the fabric key, so the node seals with a
- * key of its own. */
+/* Hosts know the fabric key, so the node seals with a key of its own. */
 static void binary__sealed_by_the_fabric_key_is_rejected(void **state)
 {
 	struct guest g = guest_open("forger");
@@ -144,8 +139,7 @@ static void binary__sealed_by_the_fabric_key_is_rejected(void **state)
 	guest_close(&g);
 }
 
-/* A binary with one changed bit is rejected, for bits spread over the whole binary.
- * test/unit/seal.c flips every bit of a short text. */
+/* Bits spread over the binary; test/unit/seal.c flips every bit of a short text. */
 static void binary__with_a_changed_bit_is_rejected(void **state)
 {
 	struct guest g = guest_open("flipper");
@@ -190,8 +184,7 @@ static void daemon_restart(void)
 	ok(world_reopen());
 }
 
-/* A node with a state folder accepts its own binaries after a restart. A node with another key
- * rejects them. */
+/* A node with a state folder accepts its own binaries after a restart; another key rejects them. */
 static void binary__after_a_restart(void **state)
 {
 	struct guest g = guest_open("first");
@@ -215,7 +208,7 @@ static void binary__after_a_restart(void **state)
 	free(b.data);
 }
 
-/* A node with a damaged key file does not start, and reports the reason. */
+/* A node with a damaged key file does not start, and reports why. */
 static void key__damaged_is_an_error(void **state)
 {
 	char path[128];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests attacks by registers: settings that a host writes to the stream core of a board apply only
- * to that host. */
+/* Attacks by registers: a host's settings of a board's stream core apply only to that host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +14,7 @@
 
 #define WORDS 5000
 
-/* A host of the board's xPU, with its own buffers. */
+/* A host of the board's xPU. */
 struct guest {
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;
@@ -76,7 +75,7 @@ static int guests_close(void **state)
 	return 0;
 }
 
-/* Sends the host's words `out` through the stream core into `in`. */
+/* Sends `out` through the stream core into `in`. */
 static void stream(struct guest *g)
 {
 	const struct dxp_bridge_transfer t = {
@@ -104,7 +103,7 @@ static void core_is(const struct guest *g, enum dxp_core core, uint32_t operand,
 	assert_true(has_result == result);
 }
 
-/* A host sets the stream core. The streams of another host do not change. */
+/* Settings of one host do not change another's streams. */
 static void core__of_another_host_does_not_apply(void **state)
 {
 	ok(dxp_core_set(one.xpu, DXP_CORE_ADD, 1000));
@@ -118,7 +117,7 @@ static void core__of_another_host_does_not_apply(void **state)
 	added(&one, 1000);
 }
 
-/* A host reads neither the core settings of another host nor the sum over that host's data. */
+/* A host reads neither another's settings nor the sum over its data. */
 static void core__of_another_host_is_not_visible(void **state)
 {
 	uint64_t sum = 0;
@@ -133,7 +132,7 @@ static void core__of_another_host_is_not_visible(void **state)
 	core_is(&one, DXP_CORE_CHECKSUM, 0, sum);
 }
 
-/* A host sets the core and opens the xPU again. The core then has its initial settings. */
+/* A reopened xPU has its initial settings. */
 static void core__of_an_earlier_host_is_gone(void **state)
 {
 	ok(dxp_core_set(one.xpu, DXP_CORE_ADD, 1000));

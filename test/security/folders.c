@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests attacks by files: a kernel that can write files must not place native code that another
- * host or the node runs. Skipped without OpenCL, and on processors other than x86-64. */
+/* Attacks by files: a kernel that writes files must not place native code that another host or the
+ * node runs. Skipped without OpenCL, and except on x86-64. */
 #include "test/unit/slot_calls_rig.h"
 
 #include <errno.h>
 
 #include "worker/folders.h"
 
-/* Writes the current folder of the only running worker to `out`. */
+/* Of the only running worker. */
 static void worker_folder(char out[PATH_MAX])
 {
 	char path[64];
@@ -25,7 +25,6 @@ static void parent_of(char *path)
 	*strrchr(path, '/') = '\0';
 }
 
-/* Waits until the folder is removed. */
 static void gone(const char *folder)
 {
 	for (uint64_t until = clock_now_ns() + SOON_NS; access(folder, F_OK) == 0;) {
@@ -34,8 +33,7 @@ static void gone(const char *folder)
 	}
 }
 
-/* Checks that the worker of host `bad` can neither create the file `name` in this folder nor change
- * it. */
+/* The worker of `bad` can neither create nor change file `name` here. */
 static void write_refused(const struct guest *bad, const char *folder, const char *name)
 {
 	char path[PATH_MAX];
@@ -59,8 +57,7 @@ static void kept_folder(const char *name, char out[PATH_MAX])
 	snprintf(out, PATH_MAX, "%s/kernels/%s", w.folder, name);
 }
 
-/* Returns the number of programs in a folder, and the name of one program file that is not
- * empty. */
+/* Returns the number of programs, and the name of one that is not empty. */
 static int programs_in(const char *folder, char name[256])
 {
 	struct dirent *e;
@@ -81,13 +78,12 @@ static int programs_in(const char *folder, char name[256])
 	return count;
 }
 
-/* Runs a host's program twice, each time in a new worker. The node keeps a program after its second
- * use. */
+/* Runs a host's program in two workers; the node keeps it after its second use. */
 static void program_keep(const char *name)
 {
 	for (int i = 0; i < 2; i++) {
 		char run[FABRIC_NAME_BYTES];
-		/* each run has another host name, like two processes of one program */
+		/* another host name for each run, like processes of one program */
 		snprintf(run, sizeof(run), "%s-%d", name, i);
 		struct guest g = guest_open(run);
 		ok(end(&g, add(&g, 1, NULL)));
@@ -95,7 +91,7 @@ static void program_keep(const char *name)
 	}
 }
 
-/* A kernel cannot create or change programs that the node keeps for another host or for itself. */
+/* A kernel cannot create or change programs kept for another host or the node. */
 static void kept__programs_of_others_cannot_be_replaced(void **state)
 {
 	char victim[PATH_MAX], folder[PATH_MAX], name[256];
@@ -115,7 +111,7 @@ static void kept__programs_of_others_cannot_be_replaced(void **state)
 	write_refused(&bad, folder, "tried");
 	kept_folder("node/programs", folder);
 	write_refused(&bad, folder, "new.program");
-	/* earlier versions kept the programs of all hosts in this folder */
+	/* earlier versions kept all hosts' programs here */
 	kept_folder("programs", folder);
 	mkdir(folder, 0700);
 	write_refused(&bad, folder, "new.program");
@@ -125,8 +121,7 @@ static void kept__programs_of_others_cannot_be_replaced(void **state)
 	guest_close(&bad);
 }
 
-/* The node keeps a host's programs in a folder named by the host's label. A kernel of a host with
- * another label can neither list nor read that folder. */
+/* A kernel of a host with another label can neither list nor read a host's folder of programs. */
 static void kept__programs_cannot_be_read_by_others(void **state)
 {
 	char victim[PATH_MAX], path[PATH_MAX], name[256];
@@ -141,8 +136,8 @@ static void kept__programs_cannot_be_read_by_others(void **state)
 	guest_close(&bad);
 }
 
-/* PoCL loads the code of kernels from files. A kernel cannot write into the folder of these files
- * of another running worker or of the zygote, or into the folder above. */
+/* PoCL loads kernel code from files: a kernel cannot write into this folder of another worker or
+ * the zygote, or the one above. */
 static void compiler__files_of_others_cannot_be_replaced(void **state)
 {
 	char own[PATH_MAX], first[PATH_MAX], scratch[PATH_MAX];
@@ -164,8 +159,8 @@ static void compiler__files_of_others_cannot_be_replaced(void **state)
 	guest_close(&bad);
 }
 
-/* Processes of one program, such as ranks of a job, use one folder for compiled files. They use it
- * at the same time, one after another, and after a crash. */
+/* Processes of one program, such as a job's ranks, share a folder for compiled files: at once, in
+ * turn, and after a crash. */
 static void compiler__files_are_shared_by_label(void **state)
 {
 	char first[PATH_MAX], later[PATH_MAX];
@@ -188,8 +183,7 @@ static void compiler__files_are_shared_by_label(void **state)
 	guest_close(&three);
 }
 
-/* The compiled files of a program are removed when FOLDERS_IDLE_MAX other programs have exited
- * after it. */
+/* A program's compiled files are removed after FOLDERS_IDLE_MAX later programs have exited. */
 static void compiler__files_of_the_past_are_removed(void **state)
 {
 	char first[PATH_MAX], name[FABRIC_NAME_BYTES];
@@ -207,8 +201,8 @@ static void compiler__files_of_the_past_are_removed(void **state)
 	gone(first);
 }
 
-/* With the option that shares programs, all hosts can write the shared programs. The seal key and
- * the node's own programs stay protected. */
+/* The option lets all hosts write the shared programs. The seal key and the node's own stay
+ * protected. */
 static void shared__by_an_option(void **state)
 {
 	char folder[PATH_MAX], name[256];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests attacks by text: text from a kernel or a host reaches logs and terminals without control
- * characters, and never reaches another host. Skipped without OpenCL, and on processors other than
- * x86-64. */
+/* Attacks by text: text of a kernel or host reaches logs and terminals without control characters,
+ * and no other host. Skipped without OpenCL, and except on x86-64. */
 #include "test/unit/slot_calls_rig.h"
 
 #include <errno.h>
@@ -9,8 +8,7 @@
 
 #define ESCAPE "\033]0;owned\007\033[2J\x9b"
 
-/* File that receives the standard error of this process, its daemon and its workers during a
- * test. */
+/* Receives standard error of this process, its daemon and workers. */
 static char record[128];
 static int saved_error;
 
@@ -25,7 +23,7 @@ static int recording_open(void **state)
 	return world_open(state);
 }
 
-/* Returns the recorded text; the caller frees it. */
+/* The caller frees the text. */
 static char *record_read(void)
 {
 	FILE *f = fopen(record, "r");
@@ -39,7 +37,7 @@ static char *record_read(void)
 	return text;
 }
 
-/* Stops recording. After a failed test, prints the recorded text. */
+/* Prints the record after a failed test. */
 static int recording_close(void **state)
 {
 	guests_close(state);
@@ -71,7 +69,6 @@ static void write_error(const struct guest *g, const char *text)
 	assert_int_equal(call(g, c), strlen(text));
 }
 
-/* Waits until the recorded text contains `wanted`. */
 static void recorded_wait(const char *wanted)
 {
 	for (uint64_t until = clock_now_ns() + SOON_NS;; usleep(10000)) {
@@ -84,8 +81,8 @@ static void recorded_wait(const char *wanted)
 	}
 }
 
-/* The log of dxpd has no control characters, although a worker's standard error and compiler
- * messages contain some. */
+/* dxpd's log has no control characters, though a worker's standard error and compiler messages
+ * do. */
 static void log__without_control_characters(void **state)
 {
 	static const char wrong[] = "#error " ESCAPE "\n#warning \"" ESCAPE "\"\n";
@@ -104,7 +101,7 @@ static void log__without_control_characters(void **state)
 	free(text);
 }
 
-/* Writes to `out` the name of the pipe that is descriptor `fd` of a worker. */
+/* Names the pipe of a worker's descriptor `fd`. */
 static void pipe_of(pid_t worker, int fd, char out[64])
 {
 	char path[64];
@@ -116,8 +113,8 @@ static void pipe_of(pid_t worker, int fd, char out[64])
 	assert_non_null(strstr(out, "pipe:"));
 }
 
-/* A kernel can open the read end of its own standard error pipe. So no other worker may write into
- * that pipe. */
+/* A kernel can open the read end of its standard error pipe, so no other worker may write into
+ * it. */
 static void errors__of_others_cannot_be_read(void **state)
 {
 	struct guest one = hostile_open("one");
@@ -140,7 +137,7 @@ static void errors__of_others_cannot_be_read(void **state)
 	guest_close(&three);
 }
 
-/* The last text that a worker writes before it exits reaches the log, even without a newline. */
+/* A worker's last text reaches the log, even without a newline. */
 static void errors__of_a_worker_that_ends(void **state)
 {
 	struct guest g = hostile_open("last");
@@ -150,8 +147,7 @@ static void errors__of_a_worker_that_ends(void **state)
 	recorded_wait("worker: last words");
 }
 
-/* A kernel floods its standard error and changes the flags of that pipe. No other worker is
- * delayed. */
+/* A kernel that floods its standard error and changes the pipe's flags delays no other worker. */
 static void errors__of_one_delay_no_other(void **state)
 {
 	struct guest good = hostile_open("good"), bad = hostile_open("bad");
@@ -172,7 +168,7 @@ static void errors__of_one_delay_no_other(void **state)
 		write_error(&good, "a line\n");
 		ok(end(&good, start(&good, "address", &(uint32_t){0}, sizeof(uint32_t), NULL)));
 	}
-	/* `bad` set O_NONBLOCK on its own pipe; the pipe of `good` does not have it */
+	/* `bad` set O_NONBLOCK on its own pipe, not on that of `good` */
 	assert_int_equal(
 		call(&good, (struct call){.number = SYS_fcntl, .a = {STDERR_FILENO, F_GETFL}}) &
 			O_NONBLOCK,

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests tools/circles on generated trees. Calls to lower files pass; circles of files and of folders
-# are found; prototypes, comments, strings and static functions do not count as calls.
+# tools/circles on generated trees: calls to lower files pass; circles of files and folders are
+# found; prototypes, comments, strings and static functions are no calls.
 set -euo pipefail
 
 check=${DXP_SOURCE:?set by ctest}/tools/circles
@@ -12,7 +12,7 @@ failures=0
 tests=0
 cd "$tree"
 
-# file PATH FUNCTION LINE [TYPE]: appends to a file a function whose body is the line.
+# file PATH FUNCTION LINE [TYPE]: appends a function with this body.
 file() {
 	mkdir -p "$(dirname "$1")"
 	printf '%s\n' "${4:-int} $2(void)" '{' "	$3" '}' >>"$1"

@@ -17,8 +17,7 @@ die() {
 	exit 1
 }
 
-# offers SHELL TEXT WORD...: the completion of the last word must offer the text on a line of its
-# own.
+# offers SHELL TEXT WORD...: completing the last word must offer the text as a line.
 offers() {
 	local shell=$1 text=$2 offered
 	shift 2
@@ -30,7 +29,7 @@ offers() {
 
 bash_complete() {
 	bash -c '
-		# the real one works only inside a completion that a shell has started
+		# the real one works only inside a completion of a shell
 		compopt() { :; }
 		. "$0/dxp.bash"
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
@@ -38,8 +37,8 @@ bash_complete() {
 		printf "%s\n" "${COMPREPLY[@]}"' "$source" "$@"
 }
 
-# zsh_complete WORD...: runs the completion function in zsh with these words. The functions that add
-# candidates are replaced by functions that print them.
+# zsh_complete WORD...: runs the completion function in zsh, with printing ones in place of those
+# that add candidates.
 zsh_complete() {
 	zsh -f -c '
 		compadd() { if [[ $1 == -a ]]; then print -l -- ${(P)2}; else print -l -- "$@"; fi }
@@ -70,7 +69,7 @@ for shell in "${shells[@]}"; do
 	offers "$shell" --manager dxp bench latency --to x --
 	offers "$shell" list dxp config ''
 done
-# The completion must offer every option that a program prints in its help.
+# Every option in a program's help must be offered.
 for program in dxpd dxp-manager dxp-switch; do
 	for option in $("$program" --help | sed -n 's/^  \(-., \)\?\(--[a-z-]*\).*/\2/p'); do
 		offers bash "$option" "$program" "$option"

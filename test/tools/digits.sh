@@ -11,7 +11,7 @@ trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/tools" "$tree/bin"
 cp "$source/tools/digits" "$tree/tools"
 
-# refuse STATUS TEXT ARGUMENT...: the tool must fail with this status and print the text.
+# refuse STATUS TEXT ARGUMENT...: must fail with this status and print the text.
 refuse() {
 	local wanted=$1 text=$2 status=0
 	shift 2

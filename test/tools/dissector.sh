@@ -41,7 +41,7 @@ failed() {
 	printf 'FAILED: %s\n' "$1"
 }
 
-# Prints the fields of each frame of capture $1, one field per line. $2 lists the fields.
+# Prints fields $2 of each frame of capture $1, one a line.
 dissect() {
 	local field arguments=(-e frame.number)
 	for field in $2; do

@@ -15,8 +15,8 @@ readonly source golden work
 trap 'rm -rf "$work"' EXIT
 failures=0
 
-# Fields of Wireshark itself. "Unknown" bytes and column texts are left out, because they differ
-# between releases.
+# Wireshark's own fields. "Unknown" bytes and column texts differ between releases, so they are left
+# out.
 readonly ROCE='bth.opcode bth.padcnt bth.tver bth.p_key bth.destqp bth.a bth.psn
 deth.q_key deth.srcqp aeth.syndrome aeth.msn'
 
@@ -25,8 +25,8 @@ failed() {
 	printf 'FAILED: %s\n' "$1"
 }
 
-# Prints every field that the dissector declares, in the order of declaration. Sorts by protocol,
-# because tshark lists the two protocols in undefined order.
+# Prints every declared field in order, sorted by protocol, because tshark's order of the two is
+# undefined.
 our_fields() {
 	tshark -G fields -X "lua_script:$source/tools/inc.lua" 2>/dev/null |
 		awk -F '\t' '$1 == "F" && $3 ~ /^inc(_icrc)?\./ { print $3 }' |

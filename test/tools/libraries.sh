@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the libraries for other programs. They must export the functions of include/dxp and nothing
-# else. Programs must be able to link an installation dynamically and statically. Also tests that
-# the linker enforces the layers of src/.
+# The libraries export the functions of include/dxp and nothing else. Programs link an installation
+# dynamically and statically. The linker enforces the layers of src/.
 set -euo pipefail
 
 build=$(cd "${DXP_BIN:?set by ctest}/.." && pwd)
@@ -23,8 +22,7 @@ if [ -n "$(cached DXP_SANITIZE)" ]; then
 	exit 77
 fi
 
-# expect passes|fails TEXT COMMAND...: counts a failure, with the output, if the status is not as
-# expected.
+# expect passes|fails TEXT COMMAND...: counts a failure, with the output, for another status.
 expect() { # passes|fails text command...
 	local want=$1 text=$2 got=passes
 	shift 2
@@ -43,7 +41,7 @@ declared() {
 		sed 's/.*[ *]\([a-z0-9_]*\)($/\1/' | sort -u
 }
 
-# Prints the symbols that nm's output defines, except the symbol of the version.
+# Prints defined symbols of nm's output, without the version's.
 defined() {
 	awk 'NF == 3 && $2 != "A" { print $3 }' | sort -u
 }
@@ -64,7 +62,7 @@ exports() {
 	expect passes 'global symbols of libdxp.a' diff "$scratch/all" "$scratch/is"
 }
 
-# nic_with FOLDER...: links the objects of the folder nic with the symbols of these folders.
+# nic_with FOLDER...: links the folder nic with the symbols of these.
 nic_with() {
 	local known options=()
 	for known in "$@"; do
@@ -100,7 +98,7 @@ program() {
 	END
 }
 
-# options_of PREFIX OPTION...: prints pkg-config's options for the libraries in a prefix.
+# options_of PREFIX OPTION...: prints pkg-config's options for a prefix.
 options_of() { # prefix pkg-config-options...
 	local prefix=$1
 	shift
@@ -143,7 +141,7 @@ consumer() { # folder
 	END
 }
 
-# Configures and builds the project with a prefix, and runs its programs.
+# Builds the project with a prefix, and runs its programs.
 found_by_cmake() { # prefix
 	local into
 	into=$(mktemp -d "$scratch/consumer.XXXXXX")
@@ -160,7 +158,7 @@ found_by_cmake() { # prefix
 	expect fails 'another version' cmake -S "$into" -B "$into/build"
 }
 
-# Checks the man pages of an installation, which its manifest lists too.
+# Checks the installed man pages, which the manifest lists too.
 man_pages() { # prefix
 	local page
 	for page in man1/dxp.1 man1/dxp-join.1 man3/dxp_fabric_open.3 man5/dxp.conf.5 man7/dxp.7 \
@@ -172,7 +170,7 @@ man_pages() { # prefix
 	expect passes 'the text of a page' has 'dxp-manager' <"$1/share/man/man8/dxp-manager.8"
 }
 
-# Runs `make uninstall` in a folder with the manifest, and checks that no file remains.
+# `make uninstall` with the manifest must leave no file.
 uninstalled() { # prefix
 	expect passes 'make uninstall' \
 		make -f "$DXP_SOURCE/Makefile" -C "$scratch/removed" uninstall
@@ -186,11 +184,11 @@ expect passes 'nic links with what it knows' nic_with base wire rltp
 expect fails 'nic links without rltp' nic_with base wire
 expect passes 'installation' cmake --install "$build" --prefix "$scratch/prefix"
 found_by_cmake "$scratch/prefix"
-# The files of the package contain no absolute path, so that the prefix may move.
+# The package's files contain no absolute path, so the prefix may move.
 mv "$scratch/prefix" "$scratch/moved"
 found_by_cmake "$scratch/moved"
 links "$scratch/moved"
-# An installation to DESTDIR must work from any place to which it is copied.
+# A DESTDIR installation must work wherever it is copied.
 expect passes 'staged installation' env DESTDIR="$scratch/staged" \
 	cmake --install "$build" --prefix /usr
 links "$scratch/staged/usr"

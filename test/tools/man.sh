@@ -46,7 +46,7 @@ says dxp-ping.1 --count
 says dxpd.8 --advertise
 says dxp.7 'dxp.conf(5)'
 says dxp.7 'dxpd(8)'
-# Each function must have a link to the page of its header, and this page must declare it.
+# Each function must have a link to its header's page, which declares it.
 for function in $(sed -n 's/^DXP_API [^(]*\(dxp_[a-z0-9_]*\)(.*/\1/p' "$source"/include/dxp/*.h); do
 	page=$scratch/man3/$function.3
 	[ -e "$page" ] || die "no page $function.3"

@@ -88,7 +88,7 @@ expect share '| loopback | round trip 512 MiB | 1.90 = 95.0 % |' \
 expect routes $'"round trip"\n2.0 0.5 0 0 0\n536870912.0 1.9 0 0 0' \
 	"$(convert routes 'metric=goodput;contender=pipelined' bridge)"
 
-# Lines of a table without rows must stay. Lines with rows must be replaced.
+# Table lines without rows must stay, others be replaced.
 cat >"$tree/page.md" <<EOF
 | 10 % loss, to the best peer | >= 4 | 40.0 | not of this table |
 <!-- goals -->
@@ -130,7 +130,7 @@ if command -v gnuplot >/dev/null; then
 		expect picture '</svg>' "$(cat "$tree/bench/plots/$name.svg")"
 	done
 	expect page '| 1.25 (300 + 200) | 0.500 * |' "$(cat "$tree/bench/performance.md")"
-	# loss.json has only cases of PUT, so the table of GET must stay.
+	# loss.json has only PUT, so the table of GET must stay.
 	expect 'table without rows' "$(grep -F -m 1 '| GET 1 MiB, 1 % |' "$page")" \
 		"$(cat "$tree/bench/performance.md")"
 else

@@ -14,7 +14,7 @@ command -v python3 >/dev/null || {
 	exit 77
 }
 
-# finds TEXT BODY: fails unless proofs.py reports TEXT for a test with this body.
+# finds TEXT BODY: proofs.py must report TEXT for this body.
 finds() {
 	printf 'static void a__test(void **state)\n{\n%s\n}\n\nint main(void)\n{\n%s\n}\n' \
 		"$2" $'\tconst struct CMUnitTest t[] = {cmocka_unit_test(a__test)};' \

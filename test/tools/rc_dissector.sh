@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests reliable connections by tshark's dissector of InfiniBand, on the captures of the unit tests.
-# It must find no malformed packet, and must know every opcode. It must read the numbers that were
-# negotiated, and the PSNs, syndromes and MSNs that the tests chose.
+# Reliable connections by tshark's dissector of InfiniBand, on the unit tests' captures: no
+# malformed packet or unknown opcode, the negotiated numbers, and the chosen PSNs, syndromes and
+# MSNs.
 set -euo pipefail
 
 programs=${DXP_BIN:?set by ctest}/../test
@@ -16,8 +16,7 @@ failed() {
 	printf 'FAILED: %s\n' "$1"
 }
 
-# fields CAPTURE FILTER FIELD...: prints fields of the packets that match the filter, one packet per
-# line.
+# fields CAPTURE FILTER FIELD...: prints fields of matching packets, one a line.
 fields() {
 	local capture=$1 filter=$2 arguments=() name
 	shift 2
@@ -32,7 +31,7 @@ expect() {
 	[ "$2" = "$3" ] || failed "$1: expected \"$2\", tshark shows \"$3\""
 }
 
-# Prints the PSNs of the 50 requests of a side. They are consecutive, in 24 bits.
+# PSNs of a side's 50 requests are consecutive, in 24 bits.
 psns() {
 	local i
 	for ((i = 0; i < 50; i++)); do
@@ -69,7 +68,7 @@ for family in ipv4 ipv6; do
 		"$(fields "$plain" "$requests == 0x11" bth.psn)"
 	expect "$plain: PSNs of the passive side" "$(psns 5)" \
 		"$(fields "$plain" "$requests == 0x445850" bth.psn)"
-	# 50 messages start at PSN 0xfffff8, so the last has PSN 41.
+	# 50 messages from PSN 0xfffff8, so the last is 41
 	expect "$plain: last ACK" '41 31 50' "$(fields "$plain" \
 		'infiniband.aeth && infiniband.bth.destqp == 0x445850' bth.psn \
 		aeth.syndrome.credit_count aeth.msn | tail -n 1)"

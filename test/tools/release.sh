@@ -18,7 +18,7 @@ die() {
 	exit 1
 }
 
-# rejects STATUS TEXT ARGUMENT...: tools/release must fail with this status and print the text.
+# rejects STATUS TEXT ARGUMENT...: must fail with this status and print the text.
 rejects() {
 	local wanted=$1 text=$2 status=0
 	shift 2

@@ -12,7 +12,7 @@ cd "$tree"
 mkdir -p docs/reference
 touch there.c
 
-# table_with SCRIPT: writes the table with a file for every row, changed by the sed script.
+# table_with SCRIPT: writes the table, a file per row, changed by the sed script.
 table_with() {
 	sed -E "s/^(\| [A-Z]-[0-9]+ \|)[^|]*\|.*/\1 a point | \`there.c\` | |/" \
 		"$DXP_SOURCE/docs/reference/seeds.md" |

@@ -13,8 +13,8 @@ readonly SH='# SPDX-License-Identifier: BSD-3-Clause'
 tests=0
 failures=0
 
-# tree_with PATH LINE...: writes the lines to a file of an otherwise clean tree. If `listing` is
-# set, it is the list of sources in the tree's CMakeLists.txt.
+# tree_with PATH LINE...: writes a file of an otherwise clean tree; `listing` is its
+# CMakeLists.txt's list of sources, if set.
 tree_with() {
 	local path=$1
 	shift
@@ -32,8 +32,7 @@ failed() {
 	printf 'FAILED: %s\n%s\n' "$1" "$2"
 }
 
-# finds LINE PATH PATTERN: tidy must report a finding at this line that matches. The file is
-# standard input.
+# finds LINE PATH PATTERN: tidy must report a match at this line of standard input.
 finds() {
 	local line=$1 path=$2 pattern=$3 output status=0
 	shift 3
@@ -45,7 +44,7 @@ finds() {
 	fi
 }
 
-# passes PATH: tidy must report no finding. The file is standard input.
+# passes PATH: no finding in standard input.
 passes() {
 	local path=$1 output
 	shift
@@ -59,8 +58,7 @@ repeat() { # count line
 	for ((i = 0; i < $1; i++)); do printf '%s\n' "$2"; done
 }
 
-# function_of LINES: prints a function with this number of lines, from its head to its closing
-# brace.
+# function_of LINES: prints a function of so many lines, from head to closing brace.
 function_of() {
 	printf '%s\n' 'int a_f(void)' '{'
 	repeat $(($1 - 4)) $'\tg();'

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # tools/lab defines the variables
 # Runs Open MPI over the hosts of a lab. tools/lab sources this file.
 
-# Writes the agent, a script that Open MPI starts instead of ssh: [-x ...] ADDRESS COMMAND...
+# Writes the agent that Open MPI starts instead of ssh: [-x ...] ADDRESS COMMAND...
 agent_write() {
 	local node
 	{
@@ -22,8 +22,8 @@ agent_write() {
 	chmod +x "$dir/agent"
 }
 
-# switches_schedule POLICY PRIORITY: sets the scheduling of all dxp-switch processes. Without
-# real-time priority, they would get no CPU time while real-time ranks run.
+# switches_schedule POLICY PRIORITY: for all dxp-switch processes, which would get no CPU time
+# beside real-time ranks.
 switches_schedule() {
 	local i pid
 	[ "$chrt" = 0 ] || return 0
@@ -32,7 +32,7 @@ switches_schedule() {
 	done
 }
 
-# Prints the value of -np, --np, -n or -c in the arguments; nothing if none of them is given.
+# Prints the value of -np, --np, -n or -c, if any.
 ranks_of() {
 	while [ $# -gt 1 ]; do
 		case $1 in -np | --np | -n | -c) echo "$2"; return ;; esac
@@ -47,8 +47,7 @@ mpi_hostfile() { # RANKS_PER_HOST FIRST
 	done >"$dir/hostfile"
 }
 
-# Prints the component path for Open MPI: the folder of the build, followed by Open MPI's own
-# folder, which must be included.
+# Open MPI's component path: the build's folder, then its own, which is required.
 mpi_components() {
 	local system built
 	system=$(ompi_info --parsable --path pkglibdir 2>/dev/null | sed -n 's/^path:pkglibdir://p')
@@ -95,9 +94,8 @@ lab_mpirun() {
 	exit $status
 }
 
-# mpi_split CHRT ARGUMENT...: sets `words` to the options of mpirun, followed by `chrt -r 1` if CHRT
-# is 1, and the program. The program is the first argument that is neither an option nor the value
-# of an option.
+# mpi_split CHRT ARGUMENT...: sets `words` to mpirun's options, `chrt -r 1` if CHRT is 1, and the
+# program: the first argument that is no option or option's value.
 mpi_split() {
 	local rr=$1 values
 	shift

@@ -4,8 +4,8 @@
 # The topology of a lab, and the namespaces, bridges and cables that form it. tools/lab sources this
 # file.
 
-# The topology is computed from the numbers of hosts, leaves, middles and spines. Switches are
-# numbered in this order: spines, middles (only with depth 3), leaves.
+# The topology follows from the numbers of hosts, leaves, middles and spines. Switches are numbered
+# spines, middles (only with depth 3), leaves.
 
 is_host() { [[ $1 = h* ]]; }
 address_of() {
@@ -16,12 +16,11 @@ mac_of() {
 		printf '02:77:01:00:00:%02x\n' "${1#s}"
 }
 
-# share INDEX COUNT PARTS: divides COUNT elements into PARTS parts with sizes that differ by at most
-# one. Prints the number of the part that contains element INDEX.
+# share INDEX COUNT PARTS: of COUNT elements in PARTS parts that differ by at most one, prints the
+# part of element INDEX.
 share() { echo $(($1 * $3 / $2)); }
 
-# Prints the switch above a host or switch. If spines are above it, prints s0. For a spine, prints
-# nothing.
+# Prints the switch above a node; s0 for several spines, nothing for a spine.
 parent_of() {
 	local k=${1#?}
 	if is_host "$1"; then
@@ -90,8 +89,7 @@ node_make() {
 	ip -n "$ns" link set lo up
 }
 
-# Prints commands for `ip -n SWITCH -batch`. They make the bridge of a switch, and a cable to each
-# node below it.
+# Prints commands for `ip -n SWITCH -batch`: a switch's bridge, and a cable to each node below.
 switch_plan() {
 	local node=$1 child end
 	echo "link add br0 address $(mac_of "$node") mtu $mtu type bridge stp_state 0" \
@@ -105,14 +103,14 @@ switch_plan() {
 		is_host "$child" && printf ' address %s' "$(mac_of "$child")"
 		printf ' mtu %s netns %s\n' "$mtu" "$name-$child"
 		echo "link set $child master br0 up"
-		# The ports of a second spine are isolated from each other, because the first spine
-		# already connects the switches; a second connection would be a loop.
+		# A second spine's ports are isolated: the first already connects the switches, so
+		# this would be a loop.
 		[ "$node" = s0 ] || [ "${node#s}" -ge "$spines" ] ||
 			echo "link set $child type bridge_slave isolated on"
 	done
 }
 
-# Prints commands that add the cables to the nodes above a switch as ports of its bridge.
+# Prints commands that add cables to nodes above as ports of the bridge.
 uplink_plan() {
 	local k
 	if below_spine "$1"; then
@@ -122,7 +120,7 @@ uplink_plan() {
 	fi
 }
 
-# port_towards SWITCH NODE: prints the port of the switch on the path to the node.
+# port_towards SWITCH NODE: prints the port on the path to the node.
 port_towards() {
 	local at=$2
 	while [ -n "$at" ]; do
@@ -132,8 +130,8 @@ port_towards() {
 		fi
 		at=${parent[$at]}
 	done
-	# The node is not below the switch: uses the port to another spine if the switch is directly
-	# below the spines, otherwise the port to the switch above.
+	# Not below the switch: the port to another spine if directly below the spines, otherwise to
+	# the switch above.
 	if below_spine "$1" && is_spine "$2"; then
 		echo "$2"
 	else
@@ -141,8 +139,8 @@ port_towards() {
 	fi
 }
 
-# With two spines there are two paths. Static entries on every bridge fix the path to each address,
-# and static neighbours on every node fix the addresses. So no path depends on learning.
+# With two spines, static entries on every bridge fix the path to each address, and static
+# neighbours the addresses, so no path depends on learning.
 ways_set() {
 	local node other device
 	[ "$spines" -gt 1 ] || return 0
@@ -161,8 +159,8 @@ ways_set() {
 	done
 }
 
-# With --rate: limits the rate at each end of a cable. Packets queue for up to 50 ms. The burst is
-# 128 us of the rate, and at least two packets. It is so small that short messages are limited too.
+# --rate limits each end of a cable. Packets queue up to 50 ms. The burst, 128 us of the rate and at
+# least two packets, is small enough to limit short messages too.
 rates_set() {
 	local node device burst=$((rate * 16 > 2 * mtu + 100 ? rate * 16 : 2 * mtu + 100))
 	[ "$rate" -gt 0 ] || return 0

@@ -3,8 +3,8 @@
 # shellcheck disable=SC2154 # tools/lab defines the variables
 # Drops and duplicates packets through nftables. tools/lab sources this file.
 
-# trouble_set KIND PERMILLE [--all] [--switches]: installs the rules at the ends of the cables. If a
-# switch sends packets by its XDP plane, only the rules of hosts match them.
+# trouble_set KIND PERMILLE [--all] [--switches]: installs rules at cable ends. Packets of a
+# switch's XDP plane match only rules of hosts.
 trouble_set() {
 	local kind=$1 permille match='udp dport 4791' everywhere=0 node family=ip
 	permille=$(number "$kind" "${2:-}" 0 1000)
@@ -31,9 +31,9 @@ trouble_set() {
 	done
 }
 
-# Drops packets at the device, because a drop in the IP stack would be reported to the sender. Each
-# cable drops a packet at most once in each direction: the rules of hosts match their own traffic,
-# and the rules of switches match packets from other switches.
+# Drops at the device, because the IP stack would report a drop to the sender. At most one drop per
+# cable and direction: hosts' rules match their own traffic, switches' rules packets of other
+# switches.
 loss_rules() {
 	local way ways='ingress egress' device=eth0 match=$2
 	if ! is_host "$3"; then
@@ -48,8 +48,7 @@ loss_rules() {
 	done
 }
 
-# Duplicates a packet. The copy is sent through a gateway that is also its destination: the host or
-# the switch.
+# The copy goes through a gateway that is also its destination, host or switch.
 dup_rules() {
 	local to device=eth0
 	is_host "$3" || device=br0

@@ -12,8 +12,8 @@ function escape(text) {
 	return text ~ /^[.']/ ? "\\&" text : text
 }
 
-# Prints the text of a comment. Indented lines stay as they are. Words such as "Errors:" at the
-# start of a line become tags.
+# Prints a comment's text. Indented lines stay; words such as "Errors:" at a line's start become
+# tags.
 function comment_print(    i, n, lines, text, raw) {
 	n = split(comment, lines, "\n")
 	raw = 0

@@ -40,8 +40,8 @@ function of(bench, lab, name, contender) {
 	return value[bench, lab, name, contender]
 }
 
-# Returns the largest (or smallest) value of another library or TCP in this case; 0 if none ran.
-# `but` is a pattern for contenders to exclude.
+# Returns another library's or TCP's largest (smallest) value; 0 if none ran. `but`: excluded
+# contenders.
 function best(bench, lab, name, smallest, but,    list, i, n, v, found, part) {
 	asked = bench
 	n = split(others[bench, lab, name], list, "\n")
@@ -61,15 +61,14 @@ function head() {
 	print "|---|---:|---:|---|"
 }
 
-# Prints a goal: the quotient `q` must be at least `wanted`, or at most `wanted` if `at_most` is
-# set.
+# Quotient `q` must be at least `wanted`, or at most if `at_most`.
 function goal(what, q, wanted, at_most) {
 	head()
 	printf "| %s | %s %s | %s | %s |\n", what, at_most ? "<=" : ">=", wanted, short(q),
 		(at_most ? q <= wanted : q >= wanted) ? "met" : "missed"
 }
 
-# Prints the earlier line of a goal if the benchmark that was queried last has no rows in this run.
+# Keeps a goal's earlier line if the last queried benchmark has no rows.
 function keep(what) {
 	if (asked in ran || !(what in earlier))
 		return
@@ -77,7 +76,7 @@ function keep(what) {
 	print earlier[what]
 }
 
-# Prints the goal for a / b if a and b were measured.
+# Goal for a / b, if both were measured.
 function quotient(what, a, b, wanted, at_most) {
 	if (a > 0 && b > 0)
 		goal(what, a / b, wanted, at_most)
@@ -85,7 +84,7 @@ function quotient(what, a, b, wanted, at_most) {
 		keep(what)
 }
 
-# Prints the goal for a - b if a and b were measured.
+# Goal for a - b, if both were measured.
 function difference(what, a, b, wanted, at_most) {
 	if (a > 0 && b > 0)
 		goal(what, a - b, wanted, at_most)
@@ -117,8 +116,7 @@ function nic_goals(    lab, trip, served, free, i, sizes) {
 		 of("nic", lab, "8 functions share, 10 MB", "NIC embedded"), 1, 0.999)
 }
 
-# Returns the smallest gain of switches over TCP's best algorithm for these sizes; 0 if not
-# measured.
+# Returns the switches' smallest gain over TCP's best algorithm; 0 if not measured.
 function inc_gain(lab, sizes,    list, i, n, ours, tcp, least) {
 	n = split(sizes, list, ";")
 	for (i = 1; i <= n; i++) {
@@ -158,7 +156,7 @@ function inc_goals(    i, n, hosts, lab, short_sizes, times, share, tcp) {
 		 of("inc", "9 hosts", "icoFoam, time in MPI", "TCP, default"), 1, 1)
 }
 
-# Prints the goals for memory behind DMA that is bridged to the network.
+# Goals for bridged memory behind DMA.
 function bridge_goals(    lab, i, routes, ways, name) {
 	lab = "loopback"
 	split("host to device;device to host;round trip;device to device", routes, ";")
@@ -181,7 +179,7 @@ function bridge_goals(    lab, i, routes, ways, name) {
 		   beside["bridge", lab, name, "during transfers"], 16, 1)
 }
 
-# Prints the goals for the bridge in the simulator, on the machine of the source (SBDT).
+# Goals for the simulated bridge on the source's machine (SBDT).
 function bridge_sim_goals(    i, k, n, routes, name, ours) {
 	n = split("host to device;device to host;round trip", routes, ";")
 	for (i = 1; i <= n; i++)

@@ -13,7 +13,7 @@
 
 BEGIN {
 	conditions = split(where, condition, ";")
-	# Names of the x axis. The first name that a row has is used.
+	# x axis: the first name that a row has
 	split("loss_percent bytes senders peers nodes hosts megabytes reads " \
 	      "registers", x_names, " ")
 }
@@ -34,7 +34,7 @@ function x_of(    i) {
 	return ""
 }
 
-# Formats the value, and the figures that a reader of this metric needs with it.
+# Formats the value, with figures that this metric's reader needs.
 function cell(    text) {
 	if (!("samples" in f) && match(f["note"], /^(not built|skipped)/))
 		return substr(f["note"], 1, RLENGTH)
@@ -54,7 +54,7 @@ function cell(    text) {
 }
 
 function series() {
-	# each operation of RLTP is one series, and each peer is one
+	# a series per operation of RLTP, and per peer
 	if (f["bench"] == "latency" && f["contender"] == "RLTP")
 		return "RLTP " substr(f["case"], 1, 3)
 	if (mode == "routes") {
@@ -65,7 +65,7 @@ function series() {
 	return f["contender"]
 }
 
-# The case of a row about a crowd is "TOPOLOGY NODES". Sets the field `nodes` from it.
+# A crowd's case is "TOPOLOGY NODES"; sets `nodes` from it.
 function crowd_row(    part) {
 	split(f["case"], part, " ")
 	f["nodes"] = part[2]
@@ -105,7 +105,7 @@ function crowd_row(    part) {
 	cores[group] = f["cores"]
 	value[group, contender] = f["value"]
 	text[group, contender] = cell()
-	# draws a contender once, even if it is the peer of several operations
+	# once, even as the peer of several operations
 	if (pointed && f["value"] + 0 > 0 && !((contender, x_of()) in drawn)) {
 		drawn[contender, x_of()] = 1
 		line = x_of() " " f["value"] " " f["p99_us"] + 0 " " f["drops_percent"] + 0
@@ -168,7 +168,7 @@ function points_print(    i, first) {
 	}
 }
 
-# Prints the lines of a block, sorted by the x value at the start of each line.
+# Sorts a block's lines by the x value at their start.
 function block_print(of, count,    i, k, line) {
 	for (i = 2; i <= count; i++) {
 		line = block[of, i]
