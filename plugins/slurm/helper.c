@@ -34,14 +34,12 @@ static void become(const char *const argv[], int output)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	if (input >= 0 && dup2(input, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2 &&
-	    close_range(3, ~0u, 0) == 0) {
+	    close_range(3, ~0u, 0) == 0)
 		execve(argv[0], (char *const *)argv, environment);
-		static const char text[] =
-			"cannot start the program dxp; name it in plugstack.conf "
-			"with dxp=PATH\n";
-		if (write(2, text, sizeof(text) - 1) < 0)
-			_exit(EXIT_NOT_STARTED);
-	}
+	static const char text[] = "cannot start the program dxp; name it in plugstack.conf "
+				   "with dxp=PATH\n";
+	if (write(2, text, sizeof(text) - 1) < 0 && write(output, text, sizeof(text) - 1) < 0)
+		_exit(EXIT_NOT_STARTED);
 	_exit(EXIT_NOT_STARTED);
 }
 

@@ -113,7 +113,8 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
 	else if (*settings_why)
 		snprintf(refusal, sizeof(refusal), "%s", settings_why);
 	else if (!*refusal && step_begin(&step, &wish) != 0)
-		snprintf(refusal, sizeof(refusal), "%s", step.text);
+		snprintf(refusal, sizeof(refusal), "%s",
+			 *step.text ? step.text : "dxp ended without a word; see the kernel's log");
 	else if (!*refusal && environment_set(spank) != 0)
 		snprintf(refusal, sizeof(refusal), "cannot set the environment: no memory");
 	return 0;

@@ -208,6 +208,7 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 	struct manage_answer answer = {.status = DXP_EAUTH, .text = "wrong key"};
 
 	*(body.key ? &r->counters.key_unknown : &r->counters.unauthentic) += 1;
+	r->sender = NULL; /* the frame does not prove its key */
 	if (is_request(header->type))
 		manager_event_refused(r, from, answer.text,
 				      body.key ? "a request with a key that is not admitted"

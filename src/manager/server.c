@@ -79,7 +79,7 @@ static int operator_token_make(struct server *s)
 	const struct server_options *options = &s->options;
 
 	if (options->admission != ADMIT_TOKEN ||
-	    (registry_has_operator(s->registry) && !options->operator_token))
+	    (registry_has_operator(s->registry) && (!options->operator_token || s->operator_token)))
 		return DXP_OK;
 	int status = secrets_operator_token(options->state_folder, s->registry,
 					    wall_read(NULL) / 1000 + OPERATOR_TOKEN_S);

@@ -135,7 +135,8 @@ static int format_check(const struct etcd_store *s, const char *value)
 	return DXP_EMALFORMED;
 }
 
-/* Creates the keys of a new fabric, unless another manager does so at the same time. */
+/* Creates the keys of a new fabric, unless one of them exists: another manager creates them at the
+ * same time, or the fabric is damaged. */
 static int fabric_create(struct etcd_store *s)
 {
 	char format[FORMAT_BYTES], text[KEY_TEXT_BYTES], key[ETCD_KEY_BYTES];
@@ -152,10 +153,12 @@ static int fabric_create(struct etcd_store *s)
 		return DXP_ENOMEM;
 	format_write(s, format);
 	etcd_txn_begin(&t);
+	etcd_txn_created(&t, key, 0);
 	etcd_txn_put(&t, key, sealed, 0);
 	etcd_txn_created(&t, name_of(s, "format", key), 0);
 	etcd_txn_put(&t, key, format, 0);
-	etcd_txn_put(&t, name_of(s, "version", key), "0", 0);
+	etcd_txn_created(&t, name_of(s, "version", key), 0);
+	etcd_txn_put(&t, key, "0", 0);
 	free(sealed);
 	int status = etcd_call(&s->etcd, "/v3/kv/txn", etcd_txn_body(&t), &a);
 	etcd_answer_free(&a);
@@ -210,7 +213,14 @@ static int fabric_open(struct etcd_store *s)
 		if (status == DXP_EIO)
 			etcd_pause(&s->etcd);
 	}
-	if (status == DXP_EIO || status == DXP_EAGAIN) {
+	if (status == DXP_EAGAIN) {
+		log_error("%sformat in etcd is missing, although the fabric exists; restore etcd "
+			  "from a backup, or choose another fabric name: --store "
+			  "etcd://HOST:PORT/NAME",
+			  s->prefix);
+		return DXP_EMALFORMED;
+	}
+	if (status == DXP_EIO) {
 		log_error("no etcd of --store can be used; %s: %s; check that it runs there",
 			  s->place.endpoints[s->etcd.current], s->etcd.reason);
 		return DXP_EIO;
@@ -416,8 +426,10 @@ static int page_load(struct etcd_store *s, struct registry *r, const struct etcd
 				     ? pair_load(s, r, &a->pairs[i], version)
 				     : DXP_EMALFORMED;
 		if (status == DXP_EINVAL || status == DXP_EMALFORMED) {
-			log_error("%s in etcd is damaged; delete this key to continue without it",
-				  key);
+			const bool row = strchr(key + strlen(s->prefix), '/') != NULL;
+			log_error("%s in etcd is damaged; %s", key,
+				  row ? "delete this key to continue without it"
+				      : "restore etcd from a backup");
 			return DXP_EMALFORMED;
 		}
 		if (status != DXP_OK)

@@ -44,8 +44,12 @@ void rotation_look(struct rotation *r, struct member *m, const char *name, uint6
 	if (!r->path || now_ns < r->look_ns)
 		return;
 	r->look_ns = now_ns + NODE_LOOK_NS;
-	if (!file_changed(r) || keyfile_read(r->path, key) != DXP_OK)
+	if (!file_changed(r))
 		return;
+	if (keyfile_read(r->path, key) != DXP_OK) {
+		r->seen = (struct stat){0}; /* the next look tries again */
+		return;
+	}
 	bool other = identity_make(key, r->manager, &identity) &&
 		     memcmp(identity.public_key, r->public_key, KEYS_BYTES) != 0;
 	if (other && member_identity_set(m, &identity, now_ns) == DXP_OK) {

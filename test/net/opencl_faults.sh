@@ -88,7 +88,10 @@ one_machine() {
 	say "ok: $a and $b kernels"
 
 	# Uses more memory than before, beyond what a client leaves in caches.
-	grown() { [ "$kib_late" -gt $((kib + 4096 + clients * 4)) ] || [ "$files_late" -gt $((files + 4)) ]; }
+	grown() {
+		[ "$kib_late" -gt $((kib + 4096 + clients * 4)) ] ||
+			[ "$files_late" -gt $((files + 4)) ]
+	}
 	say "== $clients clients one after another"
 	for ((i = 0; i < rounds; i++)); do
 		client

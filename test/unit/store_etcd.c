@@ -386,6 +386,22 @@ static void store_etcd_open__of_another_version_or_key(void **state)
 	etcd_free(e);
 }
 
+/* A fabric whose key "format" was deleted keeps its identity and version. */
+static void store_etcd_open__of_a_fabric_without_format(void **state)
+{
+	struct fake_etcd *e = etcd_make();
+	struct fake_client c = {.etcd = e};
+	struct store *s = manager_open(&c);
+	char identity[256];
+
+	store_close(s);
+	snprintf(identity, sizeof(identity), "%s", fake_find(e, "/dxp/dxp/identity")->value);
+	fake_delete(e, fake_find(e, "/dxp/dxp/format"));
+	assert_int_equal(manager_try(&c, "etcd://a:1", 7, &s), DXP_EMALFORMED);
+	assert_string_equal(fake_find(e, "/dxp/dxp/identity")->value, identity);
+	etcd_free(e);
+}
+
 static void store_load__rejects_what_it_did_not_write(void **state)
 {
 	static const char *const keys[] = {"/dxp/dxp/node/00001", "/dxp/dxp/other",
@@ -652,6 +668,7 @@ int main(void)
 		cmocka_unit_test(store_save__ends_if_etcd_does_not_answer),
 		cmocka_unit_test(store_etcd_open__without_a_usable_etcd),
 		cmocka_unit_test(store_etcd_open__of_another_version_or_key),
+		cmocka_unit_test(store_etcd_open__of_a_fabric_without_format),
 		cmocka_unit_test(store_load__rejects_what_it_did_not_write),
 		cmocka_unit_test(store_load__without_a_version),
 		cmocka_unit_test(store_etcd__keeps_two_fabrics_apart),
