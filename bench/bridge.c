@@ -13,9 +13,8 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* Returns the engine name of the default board: preset `fast`, without kernels, which need memory
- * of their own. The description is a memory file that stays open until exit. Returns NULL, logged,
- * on failure. */
+/* Preset `fast`, without kernels, which need memory of their own. The description is a memory file
+ * that stays open until exit. Returns NULL, logged, on failure. */
 static const char *board_default(void)
 {
 	static const char text[] = "preset = fast\ncompute = none\n";

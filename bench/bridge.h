@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of `dxp bench bridge`. A way is one method to move bytes along a route. A case runs several
- * ways in turn. Some ways run only one stage, network or DMA; their speed limits the others. */
+/* Parts of `dxp bench bridge`. A way moves bytes along a route; a case runs several in turn. The
+ * speeds of single stages, network or DMA, limit the others. */
 #ifndef BENCH_BRIDGE_H
 #define BENCH_BRIDGE_H
 

@@ -38,7 +38,6 @@ static void line_read(const struct stage *s, const char *name, char *out, size_t
 	out[strcspn(out, "\n")] = '\0';
 }
 
-/* Logs the first line of the failed process's log. */
 static void complain(const struct stage *s)
 {
 	char name[80], reported[512], missing[64];
@@ -98,7 +97,7 @@ static int inside_run(void *context)
 	return status;
 }
 
-/* Writes the command that starts one daemon, by the shell function `part` of make_head. */
+/* Calls the shell function `part` of make_head. */
 static void daemon_text(const struct bridge_setup *p, const struct bridge_daemon *daemon, char *out,
 			size_t bytes)
 {

@@ -51,7 +51,6 @@ int bridge_dma_move(struct bridge_setup *p, const struct bridge_way *way, uint64
 	return dxp_dma_move(p->dma, &order);
 }
 
-/* Prints a note if the device lacks the route. */
 static bool route_there(const struct bridge_setup *p, unsigned route)
 {
 	struct dxp_dma_caps caps;

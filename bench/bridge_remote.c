@@ -15,7 +15,6 @@
 /* Indices into bridge_setup.daemons. */
 enum { BOARD, BOARD_SECOND, DIRECT, DIRECT_SECOND };
 
-/* Prints a note if the board lacks the route. */
 static bool route_there(const struct bridge_setup *p, unsigned route)
 {
 	const struct dxp_xpu_caps *caps = &p->daemons[BOARD].caps;
@@ -48,7 +47,6 @@ static size_t way_add(struct bridge_way *ways, size_t count, const char *name,
 	return count + 1;
 }
 
-/* Lists a route's ways: pipelined, sequential, pushed or naive, and each stage alone. */
 static size_t route_ways(unsigned route, struct bridge_way *w)
 {
 	static const char *const pushed[ROUTES] = {

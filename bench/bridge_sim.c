@@ -94,7 +94,6 @@ static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 	return status;
 }
 
-/* Returns false after it has printed a failure. */
 static bool runs(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 {
 	int status = run(c, out);

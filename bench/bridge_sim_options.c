@@ -151,7 +151,7 @@ static bool number_set(struct bridge_sim_settings *s, int i, const char *text)
 	return true;
 }
 
-/* Applies a board description's DMA figures. Returns false, after a message, if it is invalid. */
+/* Returns false, after a message, for an invalid description. */
 static bool board_apply(struct bridge_sim_settings *s, const char *name)
 {
 	struct board_config c;

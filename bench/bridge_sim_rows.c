@@ -19,8 +19,7 @@ static const char *bytes_text(char *out, size_t space, uint64_t bytes)
 	return out;
 }
 
-/* Returns the common part of all rows. The slowest stage, if limited, is the peer, so the ratio is
- * the share of its limit. */
+/* The slowest stage, if limited, is the peer, so the ratio is the share of its limit. */
 static struct report_row row_of(const char *name, const char *contender, const char *metric,
 				const struct bridge_sim_result *r)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forks processes for measurements, optionally into a network namespace, each with a socket pair to
- * its parent. A process is killed when its parent exits. */
+/* Forks processes for measurements. Each has a socket pair to its parent, and is killed when that
+ * exits. */
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H
 

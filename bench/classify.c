@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench classify`: classifies photos by a neural network split over two xPUs here. Alternates
- * with the same split kernels on one local OpenCL device. Reports ms per photo, and photos per
- * second when pipelined. */
+/* `dxp bench classify`: a neural network split over two xPUs, against the same split on one local
+ * OpenCL device: ms per photo, and photos per second when pipelined. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -115,7 +115,7 @@ static int switch_check(const struct collective *b, uint64_t bytes)
 	return DXP_EUNSUPPORTED;
 }
 
-/* Checks a way's sums; member m's elements are all m + 1. Also builds the way's kernels. */
+/* Member m's elements are all m + 1. Also builds the way's kernels. */
 static bool proves(struct collective *b, enum way way, uint64_t bytes)
 {
 	const uint64_t count = bytes / sizeof(float);

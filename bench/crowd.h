@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulates many peers in one process on one socket. Each is a real RLTP endpoint that accepts and
- * discards every PUT. They have no NICs, because 10,000 NICs would need gigabytes. */
+/* Many RLTP endpoints in one process on one socket, which accept and discard every PUT. They have
+ * no NICs: 10,000 would need gigabytes. */
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
 

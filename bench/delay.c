@@ -81,7 +81,7 @@ static void packets_read(struct line *l, uint64_t one_way_ns)
 	}
 }
 
-/* Writes packets that are due. Returns the next due time or UINT64_MAX. */
+/* Returns the next due time or UINT64_MAX. */
 static uint64_t packets_write(struct line *l)
 {
 	while (l->head != l->tail) {

@@ -121,7 +121,6 @@ static int (*const moves[WAYS])(struct direct *d,
 						   [HOST] = host_move,
 						   [HOST_OVERLAPPED] = overlapped_move};
 
-/* Checks that a way delivers xpu1's bytes to xpu2. */
 static bool proves(struct direct *d, enum way way, uint64_t bytes)
 {
 	uint8_t *there = calloc(1, bytes);

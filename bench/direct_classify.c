@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command line and classifier of `dxp bench direct`. `classify` runs on two xPUs, which send
- * activations directly or, with --through-host, through the program. */
+/* Command line and classifier of `dxp bench direct`: two xPUs send activations directly or, with
+ * --through-host, through the program. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,6 @@ static double number_of(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* Runs photos one by one for their time, then pipelined for their rate. */
 static bool sample_run(const struct direct_options *o, enum way way, struct figures *out)
 {
 	const unsigned photos = o->quick ? PHOTOS_QUICK : PHOTOS;

@@ -27,7 +27,7 @@ const char *fabric_programs_folder(void)
 	return dirname(path);
 }
 
-/* Logs the output of `dxp up`, with the reason of the failure. */
+/* The output has the reason of the failure. */
 static void complain(const struct stage *s)
 {
 	char path[PATH_TEXT + 8], text[1024] = "";

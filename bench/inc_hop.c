@@ -124,7 +124,7 @@ static void far_body(int control, void *context)
 	inc_hop_far_run(control, context);
 }
 
-/* Starts a switch for this sample. Returns the median round trip in us; 0 on failure. */
+/* Returns the median round trip in us; 0 on failure. */
 static double sample_us(struct hop *h, struct hop_far *far, size_t bytes, double *p99_us)
 {
 	static uint64_t ns[TRIPS];

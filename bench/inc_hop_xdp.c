@@ -126,7 +126,7 @@ static bool group_install(struct plane *p)
 	       plane_install(p, &view);
 }
 
-/* Runs the program on a new contribution. Returns its ns, or 0 on failure. */
+/* Returns 0 on failure. */
 static uint64_t run_ns(const struct plane *p, uint32_t req_id, size_t payload_bytes)
 {
 	uint8_t frame[FRAME_BYTES], out[FRAME_BYTES];

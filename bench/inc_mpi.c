@@ -78,7 +78,6 @@ static void command_make(const struct inc_run *run, char command[COMMAND_TEXT])
 	append(command, " 2>&1 </dev/null");
 }
 
-/* Returns false for other text than figures. */
 static bool line_parse(const struct inc_run *run, const char *line, struct inc_figures *out)
 {
 	struct inc_figures f;

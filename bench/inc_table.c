@@ -109,7 +109,7 @@ static void labs_up(struct table *t)
 	}
 }
 
-/* Returns the contender's first size; sizes ascend. */
+/* Sizes ascend. */
 static size_t size_first(const struct table *t, const struct contender_inc *k)
 {
 	size_t first = 0;
@@ -138,7 +138,7 @@ static void sample_measure(struct table *t, size_t i, unsigned round)
 		t->samples[i].failed++;
 }
 
-/* Takes medians over the rounds with a result for this size; returns their number. */
+/* Returns the number of rounds with a result for this size. */
 static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 			struct inc_figures *out)
 {
@@ -165,7 +165,7 @@ static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 	return count;
 }
 
-/* Returns the TCP algorithm with the least median, perhaps the default one; -1: none ran. */
+/* Returns -1 if none ran. */
 static int best_of(const struct table *t, size_t size, struct inc_figures *out, unsigned *samples)
 {
 	int best = -1;

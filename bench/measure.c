@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a measurement. The near process starts the far one; each is killed when its parent exits. */
+/* The near process starts the far one; each is killed when its parent exits. */
 #include "bench/measure.h"
 
 #include <dlfcn.h>
@@ -166,8 +166,8 @@ static int operation_run(struct peer_end *e, const struct peer_ops *ops, uint64_
 	return status == DXP_OK && ended < 0 ? ended : status;
 }
 
-/* Runs operations in sequence, and reads the clock once per batch; a sample is a batch's mean. A
- * completion counts at the next read, never too early. A timeout cuts the last batch short. */
+/* Reads the clock once per batch; a sample is a batch's mean. A completion counts at the next read,
+ * never too early. A timeout cuts the last batch short. */
 static int drive_batches(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 			 bool measured)
 {

@@ -14,8 +14,7 @@
 #define POCL_ICD  "/etc/OpenCL/vendors/pocl.icd"
 #define PATH_TEXT 1280
 
-/* Executes the measuring program with only one driver visible. PoCL gets two devices, as many as
- * the fabric. */
+/* Makes only one driver visible. PoCL gets two devices, as many as the fabric. */
 static void end_exec(enum opencl_driver driver)
 {
 	char path[PATH_TEXT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs one OpenCL driver's measuring program in its own process, one case at a time. */
+/* Runs a process per OpenCL driver, which measures one case at a time. */
 #ifndef BENCH_OPENCL_END_H
 #define BENCH_OPENCL_END_H
 

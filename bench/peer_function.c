@@ -131,7 +131,7 @@ static int meet(struct peer_end *e, struct function_end *s)
 	return DXP_OK;
 }
 
-/* Variant "alone": the far process runs the NIC, the near one uses both functions. */
+/* The far process runs the NIC, the near one uses both functions. */
 static int alone_open(struct peer_end *e, struct function_end *s)
 {
 	struct dxp_function *second;

@@ -81,7 +81,7 @@ static void shape(const struct peer_end *e, struct fabric_end *f)
 		f->free_sends[f->sends_free] = &f->sends[f->sends_free];
 }
 
-/* Returns the memory size that both directions share. Short messages have 8 bytes. */
+/* Short messages have 8 bytes. */
 static uint64_t region_bytes(const struct work *w)
 {
 	uint64_t bytes = work_region_bytes(w);

@@ -64,7 +64,7 @@ static ucs_status_t worker_open(const struct peer_end *e, struct message_end *u)
 	return ucx_worker_open(e, &u->end, UCP_FEATURE_TAG, network ? interface : NULL);
 }
 
-/* Returns the memory size that both directions share. Short messages have 8 bytes. */
+/* Short messages have 8 bytes. */
 static uint64_t region_bytes(const struct work *w)
 {
 	uint64_t bytes = work_region_bytes(w);

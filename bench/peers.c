@@ -156,7 +156,7 @@ static void idle(struct many *m)
 			node_wait(m->node, end_ns);
 }
 
-/* Measures all idle sessions' memory, with the NIC's pools for any number of sessions. */
+/* Includes the NIC's pools for any number of sessions. */
 static int idle_total(uint32_t count, double *bytes)
 {
 	struct many m;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects the ends of a raw measurement: the caller and a forked process, perhaps in another
- * network namespace. Addresses, and the fork's final report, cross a socket pair. */
+/* Connects the caller to a forked process, perhaps in another network namespace, over a socket
+ * pair. */
 #ifndef BENCH_RAW_ENDS_H
 #define BENCH_RAW_ENDS_H
 

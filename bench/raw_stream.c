@@ -169,7 +169,7 @@ static void receiver_prepare(struct receiver *r)
 	}
 }
 
-/* Copies a buffer's datagrams to their positions. Returns false if one is missing or foreign. */
+/* Returns false if a datagram is missing or foreign. */
 static bool message_address(struct receiver *r, size_t index)
 {
 	const struct plan *p = r->plan;
@@ -260,7 +260,6 @@ static struct far_report receiver_main(int fd, const void *context)
 	return report;
 }
 
-/* Measures the sender from the time when the receiver is ready. */
 static int sender_time(struct sender *s, uint64_t *ns, uint64_t *cpu_ns)
 {
 	if (!credit_receive(s)) {

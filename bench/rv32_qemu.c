@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes and runs an executable for qemu-riscv32: the engine's linked code and constants, the
- * inputs, an argument table, and start code that writes the result to standard output. */
+/* Makes and runs an executable for qemu-riscv32: the engine's code and constants, inputs, an
+ * argument table, and start code that writes the result to standard output. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -61,8 +61,8 @@ static double p99_us(const struct table_case *c, const struct outcome *o)
 	return o->p99_us;
 }
 
-/* Returns the divisor of CPU time: kilobytes for goodput, otherwise operations; INFINITY if the
- * ends spin, because CPU time is then elapsed time. */
+/* Returns kilobytes for goodput, otherwise operations; INFINITY if the ends spin, because CPU time
+ * is then elapsed time. */
 static double units_of(const struct table_case *c, const struct outcome *o)
 {
 	if (c->work.spin || o->done == 0)
@@ -154,8 +154,8 @@ static const char *note_of(const struct table_case *c, const struct sample *of, 
 	return out;
 }
 
-/* Prints samples at core distance `near` against the reference. Without any, prints the others
- * without reference: distances are not comparable. */
+/* Without samples at distance `near`, prints the others without reference: distances are not
+ * comparable. */
 static void row_print(const struct table_case *c, const struct samples *s, size_t i, bool near,
 		      double reference)
 {

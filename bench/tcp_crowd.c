@@ -40,7 +40,7 @@ static int listen_somewhere(struct sockaddr_in *at)
 	return -1;
 }
 
-/* Keeps every connection; writes a byte to `control` after reading from all. */
+/* Writes a byte to `control` after reading from all. */
 static void accept_all(int control, void *context)
 {
 	const struct crowd *c = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measuring program of `dxp bench opencl`: ordinary OpenCL without any code for a fabric, on
- * the first two devices of the selected platform. The same code measures every driver. */
+/* Measuring program of `dxp bench opencl`: ordinary OpenCL without code for a fabric, so the same
+ * code measures every driver. */
 #ifndef BENCH_OPENCL_CASES_H
 #define BENCH_OPENCL_CASES_H
 

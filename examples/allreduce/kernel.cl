@@ -38,7 +38,7 @@ int part_put(global struct dxp_window *nic, global const uint *numbers, const st
 }
 #endif
 
-/* Waits for the event of an arrived part, which carries the sender's step. */
+/* The event carries the sender's step. */
 int part_wait(global struct dxp_window *nic, ulong step)
 {
 	int status = dxp_received_wait(nic, LOOKS);
@@ -51,7 +51,7 @@ int part_wait(global struct dxp_window *nic, ulong step)
 	return status;
 }
 
-/* PUTs `part` to the next xPU. Returns when it is there and the previous xPU's part is here. */
+/* Returns when `part` is at the next xPU and the previous xPU's part is here. */
 int step_run(global struct dxp_window *nic, global const uint *numbers, const struct ring *ring,
 	     const struct route *r, uint part, ulong step)
 {

@@ -48,8 +48,8 @@ struct backend_ops {
 	/* Returns a failed command's status, or DXP_ETIMEDOUT if it is not complete. */
 	int (*wait)(struct backend *b, dxp_event event, uint64_t timeout_ns,
 		    struct dxp_event_times *times, struct fault *fault);
-	/* Writes the payload bytes exchanged by this program's NIC with the stage's node since the
-	 * xPU was opened. */
+	/* Payload bytes between this program's NIC and the stage's node since the xPU was
+	 * opened. */
 	void (*traffic)(struct backend *b, uint32_t stage, struct dxp_link_bytes *out);
 	/* Also frees memory on the xPUs. */
 	void (*close)(struct backend *b);

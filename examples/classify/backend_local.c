@@ -148,7 +148,7 @@ static cl_kernel find_kernel(struct local *l, const char *name, cl_int *error)
 	return handle;
 }
 
-/* Returns an entry, or NULL if too many commands are outstanding. */
+/* NULL: too many commands are outstanding. */
 static cl_event *reserve_event(struct local *l)
 {
 	cl_event *entry = &l->commands[l->next_event % COMMANDS_MAX];

@@ -35,7 +35,6 @@ struct mmd {
 	struct mmd_stage stages[STAGES_MAX];
 };
 
-/* Writes the library's message, or else the status text. */
 static int failed(const struct mmd *m, int status, const char *what, struct fault *fault)
 {
 	const char *why = dxp_fabric_error(m->fabric);
@@ -101,7 +100,7 @@ static int mmd_launch(struct backend *b, uint32_t stage, const struct backend_la
 	return status == DXP_EAGAIN ? status : done(m, status, stage, fault);
 }
 
-/* Allocates at first use; returns NULL if out of memory. */
+/* Allocates at first use; NULL: out of memory. */
 static uint8_t *passage_of(struct mmd *m, const struct backend_transfer *t)
 {
 	struct passage *p = m->passages;
@@ -122,7 +121,7 @@ static uint8_t *passage_of(struct mmd *m, const struct backend_transfer *t)
 	return p->memory;
 }
 
-/* Reads into host memory, then writes to the other xPU, as systems without a NIC at the xPU do. */
+/* As systems without a NIC at the xPU do. */
 static int send_through_host(struct mmd *m, const struct backend_transfer *t, dxp_event *event)
 {
 	uint8_t *memory = passage_of(m, t);

@@ -110,7 +110,7 @@ int image_decode_png(const char *name, const uint8_t *bytes, size_t count, struc
 	return status;
 }
 
-/* Skips spaces and comments; reads the next PPM header number. Returns false without one. */
+/* Returns false without a number. */
 static bool ppm_number(const uint8_t *bytes, size_t count, size_t *at, uint64_t *number)
 {
 	while (*at < count && (bytes[*at] == '#' || strchr(" \t\r\n", bytes[*at]))) {

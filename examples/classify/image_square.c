@@ -100,7 +100,7 @@ static uint8_t filter_apply(const struct filter *f, const uint8_t *from, size_t 
 	return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
 }
 
-/* Filters rows into a strip of n x side pixels, rounded to bytes as in Pillow, then its columns. */
+/* Rounds rows to bytes before filtering columns, as Pillow does. */
 static int pil_bilinear(const struct square *s, uint32_t n, uint8_t *to)
 {
 	uint32_t most = (uint32_t)ceil(fmax((double)s->side / n, 1)) * 2 + 1;

@@ -40,7 +40,7 @@ struct tile {
 	int pixels;  /* in the whole output */
 };
 
-/* Returns the window's top left corner, of the last pixel if `pixel` is behind it. */
+/* A `pixel` behind the last counts as the last. */
 static int2 corner(const struct tile *t, int pixel)
 {
 	const int p = min(pixel, t->pixels - 1);
@@ -49,7 +49,7 @@ static int2 corner(const struct tile *t, int pixel)
 	return (int2)(oy * t->window.z - t->offset.x, ox * t->window.w - t->offset.y);
 }
 
-/* Returns the input pixel under a window point; zeros outside the image. */
+/* zeros outside the image */
 static __global const float *tap(const struct tile *t, int2 at, int ky, int kx)
 {
 	const int y = at.x + ky * t->offset.z, x = at.y + kx * t->offset.w;

@@ -12,8 +12,7 @@
 
 #define FILE_BYTES_MAX ((size_t)LABELS_MAX * LABEL_BYTES_MAX)
 
-/* Ends each line by a zero byte and stores its address in `names`. The last line may lack its
- * newline. */
+/* The last line may lack its newline. */
 static int32_t split(char *text, const char **names, int32_t space)
 {
 	int32_t count = 0;

@@ -23,8 +23,7 @@ int labels_read(const char *path, int32_t classes, struct labels *out, struct fa
 void labels_name(const struct labels *l, int32_t index, char *out, size_t size);
 void labels_release(struct labels *l);
 
-/* Finds the indices of the `count` largest values, falling; equal values in index order. Returns
- * their number. */
+/* In falling order; equal values in index order. Returns their number. */
 int32_t labels_top(const float *values, int32_t value_count, int32_t count, int32_t *indices);
 
 #endif

@@ -77,7 +77,7 @@ static int read_labels(struct job *j)
 	return DXP_OK;
 }
 
-/* Cuts the model for `xpus` xPUs; the layers of --split decide the number of stages. */
+/* The layers of --split decide the number of stages. */
 static int make_plan(struct job *j, uint32_t xpus)
 {
 	const char *split = j->options.split;

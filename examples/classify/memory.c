@@ -41,8 +41,7 @@ static bool overlap(const struct lifetime *a, const struct lifetime *b)
 	return a->from <= b->to && b->from <= a->to;
 }
 
-/* Finds the lowest offset for lifetimes[n] beside the entries before it: moves behind each
- * conflicting tensor until none is left. */
+/* Moves behind each conflicting tensor until none is left. */
 static uint64_t lowest(const struct lifetime *lifetimes, size_t n)
 {
 	uint64_t at = 0;
@@ -86,8 +85,7 @@ static void slot_add(const struct model *m, struct layout *l, const struct cut *
 	}
 }
 
-/* Lists the tensors in the stage's arena. The network input's lifetime starts before the first
- * operator. */
+/* The network input's lifetime starts before the first operator. */
 static size_t find_lifetimes(const struct model *m, const struct stage *s, bool first,
 			     const struct layout *l, struct lifetime *lifetimes)
 {

@@ -58,8 +58,7 @@ static bool is_activation(const struct tensor *t)
 	return t->type == TENSOR_FLOAT32 || (is_8bit(t) && t->quant_count == 1);
 }
 
-/* Computes output size and leading padding on one axis. Returns false if the window does not
- * fit. */
+/* Returns false if the window does not fit. */
 static bool slide(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
 		  int32_t *out, int32_t *before)
 {
@@ -78,7 +77,7 @@ static bool in_bounds(int32_t v, int32_t most)
 	return v >= 1 && v <= most;
 }
 
-/* Checks window, stride and dilation, and that they give the declared output size. */
+/* Also checks the declared output size. */
 static int check_window(struct check *c, int32_t channels)
 {
 	struct op *op = &c->model->ops[c->index];
@@ -104,7 +103,6 @@ static int check_window(struct check *c, int32_t channels)
 	return DXP_OK;
 }
 
-/* Checks that weights and bias are constants that stand for real numbers. */
 static int check_constants(struct check *c, int32_t outputs)
 {
 	const struct op *op = &c->model->ops[c->index];

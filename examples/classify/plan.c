@@ -69,7 +69,7 @@ static void candidates_release(struct candidates *c)
 	free(c->bytes);
 }
 
-/* Finds cuts crossed by at most `tensors` tensors. The last entry is the model's end, not a cut. */
+/* The last entry is the model's end, not a cut. */
 static bool candidates_find(const struct model *m, int32_t tensors, struct candidates *c)
 {
 	size_t space = (size_t)m->op_count;

@@ -449,7 +449,7 @@ static int post_stage(struct run *r, struct flight *f, uint32_t stage, struct fa
 	return status;
 }
 
-/* Reports the message of an earlier failed command that made this post fail. */
+/* Reports the message of an earlier failed command, if it made this post fail. */
 static int explain(struct run *r, int status, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {

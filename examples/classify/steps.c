@@ -319,8 +319,7 @@ static void lower_photo(const struct model *m, const struct photo_line *line, st
 	value(s, &own, sizeof(own));
 }
 
-/* Reserves the zeros that convolutions read outside an image: one per channel of the widest
- * input. */
+/* One zero per channel of the widest input. */
 static void reserve_zeros(const struct model *m, int32_t first, int32_t last, struct steps *s)
 {
 	int32_t channels = 16;

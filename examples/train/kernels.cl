@@ -191,7 +191,6 @@ kernel void delta2(global const float *delta3, global const float *w3, global co
 	delta[s * OUTPUTS2 + i] = from[s * OUTPUTS2 + i] == NOWHERE ? 0.0f : sum;
 }
 
-/* Returns a sample's gradient of tap (ky, kx) between an input and an output channel. */
 float tap_gradient(global const float *in, uint side, global const float *delta,
 		   global const uchar *from, uint point_side, uint ky, uint kx)
 {

@@ -191,8 +191,7 @@ void network_step(struct network *n, uint32_t first)
 	}
 }
 
-/* Launches each kernel and sum once. Parameters stay, because gradients and velocities are still
- * zero. */
+/* Parameters stay, because gradients and velocities are still zero. */
 static void warm(struct network *n)
 {
 	cl_event summed[REPLICAS_MAX];

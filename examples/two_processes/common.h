@@ -64,7 +64,7 @@ static inline void posted(struct dxp_function *f, int status, const char *what)
 	dxp_function_kick(f);
 }
 
-/* Waits for the last post's completion; exits if it failed. */
+/* Exits if the post failed. */
 static inline struct dxp_nic_event completion(struct dxp_function *f, const char *what)
 {
 	struct dxp_nic_event event;

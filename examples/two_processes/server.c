@@ -38,7 +38,7 @@ static void hello_answer(struct dxp_function *f, const struct hello *client,
 static struct hello waiting[CLIENTS_MAX];
 static int waiting_count;
 
-/* Dequeues one NAP. Returns 1 for a client's last message, otherwise 0. */
+/* Returns 1 for a client's last message, otherwise 0. */
 static int event_handle(struct dxp_function *f)
 {
 	struct dxp_window *w = dxp_function_window(f);
@@ -54,8 +54,7 @@ static int event_handle(struct dxp_function *f)
 	return 1;
 }
 
-/* Answers the client that waited longest, and receives its data. Returns how many others sent their
- * last message meanwhile. */
+/* Returns how many other clients sent their last message meanwhile. */
 static int client_serve(struct dxp_function *f, const struct hello *own,
 			const struct dxp_memory *memory)
 {
