@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The announced PUT (C-20). The sender requests an address by NAP, and the receiver answers with
- * one. Then the sender writes the data by PUT, and the receiver confirms their arrival by NAP.
- *
- * Each NAP carries its kind and the tag of the transfer as immediate value. So a message with
- * another purpose is recognized, and stays in the ring. */
+/* The announced PUT (C-20). The sender requests an address by NAP, the receiver answers by NAP,
+ * the sender writes by PUT, and the receiver confirms by NAP. Each NAP carries its kind and the
+ * transfer's tag as immediate value; other messages stay in the ring. */
 #include <sched.h>
 #include <string.h>
 
@@ -114,7 +112,6 @@ static int message_wait(struct call *c, enum kind kind, struct dxp_nic_event *ev
 	return DXP_OK;
 }
 
-/* Waits for a free descriptor, then posts `head` with its address lists or inline data. */
 static int post(struct call *c, struct dxp_descriptor *head, const struct dxp_entry *entries,
 		const void *data)
 {
@@ -281,8 +278,7 @@ static int receive_step(struct call *c)
 
 /* ---- sender and receiver ---- */
 
-/* Sets the error text. After a final error, the next call starts the transfer from the
- * beginning. */
+/* Sets the error text. After a final error, the next call starts from the beginning. */
 static int fail(struct dxp_announced_put *p, int status)
 {
 	if (status != DXP_ETIMEDOUT && status != DXP_EBUSY)
@@ -303,7 +299,7 @@ static int fail(struct dxp_announced_put *p, int status)
 	}
 }
 
-/* Runs the steps of the transfer. Continues with the step that the last call did not complete. */
+/* Continues with the step that the last call did not complete. */
 static int run(struct dxp_function *f, struct dxp_announced_put *p, uint64_t timeout_ns,
 	       uint32_t steps, int (*step)(struct call *))
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes arrivals in the window: completions of this host's descriptors, and replies and events
- * of xPUs. Invalid or unexpected messages are dropped: they are late, or their sender has a
- * fault. */
+/* Processes completions of this host's descriptors, and replies and events of xPUs. Drops
+ * invalid and unexpected messages: they are late, or their sender has a fault. */
 #include "base/log.h"
 #include "host/internal.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function of another program's NIC. Data passes through the window; the other program's code
- * takes no part. Other operations are requests over a socket, one at a time. The socket closes when
- * either program exits. */
+/* A function of another program's NIC. Data passes through the window; other operations are
+ * requests over a socket, one at a time. The socket closes when either program exits. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -59,8 +58,7 @@ static int ended(struct attached *a)
 
 static int silent(struct attached *a)
 {
-	/* Stops all further requests: an answer that is late would be mistaken for the answer to
-	 * the next request. */
+	/* A late answer would be mistaken for the answer to the next request. */
 	a->lost = DXP_ETIMEDOUT;
 	return error_set(DXP_ETIMEDOUT,
 			 "the program that serves %s did not answer within %llu ms; check that it "
@@ -218,8 +216,8 @@ static int attached_region_revoke(struct dxp_function *f, uint32_t key)
 
 static void attached_memory_free(struct dxp_function *f, struct function_memory *m)
 {
-	/* If the NIC is closed or the key is already revoked, this call fails without harm. The NIC
-	 * has its own mapping of the memory, so this mapping can be freed now. */
+	/* If the NIC is closed or the key is already revoked, this call fails without harm. The
+	 * NIC has its own mapping, so this one can be freed now. */
 	attached_region_revoke(f, m->key);
 	m->next = NULL;
 	function_memories_free(m);
@@ -275,8 +273,8 @@ static void attached_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	struct attached *a = attached_of(f);
 
-	/* The NIC's program sends nothing without a request. So input on the socket means that the
-	 * program has exited. */
+	/* The NIC's program sends nothing without a request, so input on the socket means that
+	 * it has exited. */
 	if (function_sleep(f, a->user_wakeup, a->socket, deadline_ns) && a->lost == DXP_OK)
 		ended(a);
 }

@@ -201,7 +201,6 @@ static int memory_register(struct dxp_xpu *x, void *base, uint64_t bytes, uint32
 					    NIC_REGIONS_MAX);
 }
 
-/* Registers the host memory and puts its keys into *c. Does nothing if there are 0 bytes. */
 static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *t,
 			struct command *c)
 {
@@ -209,7 +208,7 @@ static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *
 
 	if (t->bytes == 0)
 		return DXP_OK;
-	/* the xPU gets only the right to read, so the cast removes const without harm */
+	/* the xPU may only read, so the cast is safe */
 	if (bridge_reads_host(t->path))
 		status = memory_register(b->xpu, (void *)(uintptr_t)t->from, t->bytes,
 					 NIC_REMOTE_READ, &b->from_key);

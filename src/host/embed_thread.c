@@ -102,8 +102,7 @@ int embed_thread_start(struct dxp_nic *nic)
 {
 	sigset_t all, old;
 
-	/* Blocks all signals in the new thread, because signals are for the program's own
-	 * threads. */
+	/* Signals are for the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	nic->threaded = true;

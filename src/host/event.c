@@ -9,7 +9,7 @@ struct awaited {
 	dxp_event event;
 	struct events *events; /* ring with the event; NULL: the event is unknown */
 	struct dxp_xpu *xpu;   /* xPU of the event; NULL: it is an event of this host */
-	/* must be looked up again after each wait, because entries move when the ring grows */
+	/* must be looked up again after each wait: entries move when the ring grows */
 	struct host_event *entry;
 };
 

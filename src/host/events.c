@@ -57,7 +57,6 @@ uint32_t events_oldest(struct events *e)
 	return e->oldest_pending;
 }
 
-/* Returns the index of the first list entry whose count is `count` or later. */
 static uint32_t kept_index(const struct events *e, uint32_t count)
 {
 	uint32_t low = 0, high = e->kept_count;

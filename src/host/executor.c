@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This host as an executor. Its events are events that the program sets, and events of transfers
- * that this host performs. A node that waits for such an event gets an EVENT message, on the same
- * queue pair as the data. So between the data and a command that needs the data, there is no round
- * trip. */
+/* This host as an executor of events that the program sets and of transfers that this host
+ * performs. A node that waits for such an event gets an EVENT message on the queue pair of the
+ * data, which saves a round trip. */
 #include <stdlib.h>
 
 #include "base/clock.h"

@@ -68,8 +68,8 @@ void fetch_scratch_give(struct dxp_xpu *x)
 	host_fabric_ended(x->fabric);
 }
 
-/* Requests a part. The time limit is the one for builds, for two reasons. For a binary, the worker
- * compiles all kernels. And it answers one request at a time. */
+/* Requests a part. The time limit is the one for builds: for a binary, the worker compiles all
+ * kernels, and it answers one request at a time. */
 static int source_query(struct dxp_xpu *x, const struct command *what, uint64_t skip,
 			uint64_t bytes, uint64_t address, struct command_reply *reply)
 {

@@ -88,8 +88,8 @@ int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp, str
 
 void dxp_function_kick(struct dxp_function *f)
 {
-	/* Pairs with the fence that the engine executes after it announces its sleep. So either the
-	 * engine sees the doorbell, or this thread sees the announcement and wakes the engine. */
+	/* Pairs with the engine's fence after it announces sleep: either the engine sees the
+	 * doorbell, or this thread sees the announcement and wakes the engine. */
 	dxp_fence();
 	if (dxp_load_acquire(&f->window->need_wakeup))
 		f->ops->ring(f);

@@ -42,7 +42,6 @@ static void ends_look(struct ending *e)
 	}
 }
 
-/* Returns true if the oldest operation is complete, or if the last event of a member has failed. */
 static bool first_ended(void *context)
 {
 	struct ending *e = context;

@@ -27,8 +27,7 @@ void group_scratch_free(struct dxp_group *g, bool all, bool give)
 	}
 }
 
-/* Returns the length to allocate: a power of two, so that a slightly longer operation rarely needs
- * a new allocation. */
+/* Rounds up to a power of two, so that a slightly longer operation rarely needs an allocation. */
 static uint64_t rounded(const struct dxp_group *g, uint64_t bytes)
 {
 	uint64_t most = COLLECTIVE_SCRATCH_MIN;

@@ -62,7 +62,6 @@ static int copy_post(struct post *p, const struct plan_step *s, uint64_t to, dxp
 			&waits, event);
 }
 
-/* Posts a send. If both members are on the same xPU, it is a copy. */
 static int send_post(struct post *p, const struct plan_step *s, dxp_event *event)
 {
 	const struct dxp_transfer t = {.from_address = address_of(p, s->member, &s->from),

@@ -164,8 +164,7 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 
 int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes)
 {
-	/* The cast removes `const` only because the parameter has no const. A write to the device
-	 * only reads `from`. */
+	/* The cast removes `const`: a write to the device only reads `from`. */
 	return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs. An id names a program on the xPU. A short package is sent in the command, a longer one
- * through device memory. */
+/* An id names a program on the xPU. A short package is sent in the command, a longer one through
+ * device memory. */
 #include <stdlib.h>
 #include <string.h>
 

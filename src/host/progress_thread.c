@@ -146,8 +146,7 @@ int progress_start(struct dxp_fabric *f)
 {
 	sigset_t all, old;
 
-	/* Blocks all signals in the new thread, because signals are for the program's own
-	 * threads. */
+	/* Signals are for the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int error = pthread_create(&f->progress_thread, NULL, keep, f);

@@ -30,7 +30,7 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	if (status != DXP_OK)
 		return status;
 	events_forget(&owner->events, EVENT_COUNT(name));
-	/* The call may have released the lock. So the ring may have moved, and the event may have
+	/* The call may have released the lock: the ring may have moved, and the event may have
 	 * completed. */
 	entry = events_find(&owner->events, EVENT_COUNT(event));
 	if (entry) {

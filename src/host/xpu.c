@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open xPUs. If an xPU is opened again, the same object is returned. The reason is that CLOSE frees
- * everything that this host has on the xPU. */
+/* Open xPUs. Opening one again returns the same object, because CLOSE frees everything that this
+ * host has on the xPU. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,8 +269,7 @@ int dxp_xpu_caps_sized(struct dxp_xpu *xpu, struct dxp_xpu_caps *out, size_t out
 			    .reply_magic = xpu->fabric->window->qp_magic[HOST_QP_COMMANDS]};
 	struct command_reply reply;
 
-	/* Sends OPEN again: it changes nothing on the xPU, and the reply contains the free
-	 * memory. */
+	/* OPEN again changes nothing on the xPU; its reply contains the free memory. */
 	host_fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {
