@@ -2,7 +2,7 @@
 /* Handles CHANNEL_ROTATE: the owner of a key puts a new key in its place. The channel proves the
  * old key, the request proves the new one. Name, role and grants stay, because they belong to the
  * name of the key. The new key, the rejection of the old one and the rows of the nodes are stored
- * in one transaction, before the answer. */
+ * before the answer: in SQLite in one transaction, in etcd in several if there are many. */
 #include "manager/command.h"
 
 #include <stdio.h>
