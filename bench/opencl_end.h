@@ -22,8 +22,8 @@ struct opencl_figures {
 	double p50_us, p99_us, mean_us;
 };
 
-/* On failure return false and set `why`. The caller always calls opencl_end_stop, even for a
- * process never started. */
+/* Start the process, or run one case. On failure return false and set `why`. The caller calls
+ * opencl_end_stop in either case, even if the process was never started. */
 bool opencl_end_start(struct opencl_end *e, enum opencl_driver driver);
 bool opencl_end_run(struct opencl_end *e, const char *name, uint64_t bytes, uint32_t count,
 		    struct opencl_figures *out);

@@ -30,7 +30,8 @@ bool bench_rounds_parse(const char *text, unsigned *out);
 #define BENCH_OPTIONS_ALL "rqjh"
 /* --lab, --only, --case, --no-payload-crc */
 #define BENCH_OPTIONS_LAB "locn"
-/* Without --no-payload-crc. Other letters: 'e' --engine, 's' --sizes, 'p' --parts. */
+/* Options of benchmarks with contenders in labs, without --no-payload-crc. Letters of other
+ * options: 'e' --engine, 's' --sizes, 'p' --parts. */
 #define BENCH_OPTIONS_LAB_ONLY "loc"
 
 /* `summary` starts the help. `letters` lists the options beyond BENCH_OPTIONS_ALL. Returns -1 to

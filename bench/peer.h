@@ -73,8 +73,8 @@ struct peer_end {
 };
 
 struct peer_ops {
-	/* Both ends connect at the same time. Returns any status. There is no close: the processes
-	 * exit. */
+	/* Prepares and connects. Both ends call it at the same time. Returns any status. There is
+	 * no close, because the processes exit. */
 	int (*open)(struct peer_end *e);
 	/* Near end: starts an operation. DXP_EAGAIN: poll first. */
 	int (*post)(struct peer_end *e);

@@ -97,7 +97,7 @@ static int function_get(struct function_end *s, const char *path, struct dxp_fun
 	return status;
 }
 
-/* Also polls the NIC meanwhile if this end runs it. */
+/* Reads the other end's hello. If this end runs the NIC, it polls the NIC meanwhile. */
 static bool hello_read(struct peer_end *e, struct function_end *s, struct hello *theirs)
 {
 	ssize_t got;

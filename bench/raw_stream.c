@@ -134,7 +134,7 @@ static int sender_run(struct sender *s)
 			in_time = credit_receive(s);
 		int error = in_time ? batch_send(s, s->batch_segments) : 0;
 		if (error && s->batch_segments > 1) {
-			/* Without GSO on this path, sends single datagrams from now on. If that
+			/* This path has no GSO, so sends single datagrams from now on. If that
 			 * fails too, the error is reported. */
 			s->batch_segments = 1;
 		} else if (error) {

@@ -294,7 +294,7 @@ static bool ping_wanted(const struct registers *b, bool write)
 	       bench_wanted(b->options->only_case, write ? "write" : "read");
 }
 
-/* Without OpenCL only the host's rows are printed. */
+/* Builds the kernel. Without OpenCL only the host's rows are printed. */
 static bool kernel_build(struct registers *b)
 {
 	const struct ocl_library *cl;

@@ -30,7 +30,7 @@ struct report_row {
 	} more[6];
 };
 
-/* With `json`, prints no heading. */
+/* Begins the output. With `json`, rows are JSON objects, and there is no heading. */
 void report_begin(bool json, const char *heading);
 void report_row(const struct report_row *row);
 

@@ -154,8 +154,9 @@ static const char *note_of(const struct table_case *c, const struct sample *of, 
 	return out;
 }
 
-/* Without samples at distance `near`, prints the others without reference: distances are not
- * comparable. */
+/* Prints a contender's samples with cores at the distance `near`, compared with the reference. If
+ * the contender has no such sample, prints its other samples without a reference, because samples
+ * of different distances are not comparable. */
 static void row_print(const struct table_case *c, const struct samples *s, size_t i, bool near,
 		      double reference)
 {

@@ -27,7 +27,8 @@ struct bench {
 
 struct bench_case {
 	const char *name;
-	/* Also checks results. Returns 0, or -1 with the reason in `why`. */
+	/* Runs `count` operations on `bytes` bytes and checks their results. Returns 0, or -1 with
+	 * the reason in `why`. */
 	int (*run)(struct bench *b, size_t bytes, uint32_t count);
 };
 

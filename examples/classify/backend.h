@@ -51,7 +51,7 @@ struct backend_ops {
 	/* Payload bytes between this program's NIC and the stage's node since the xPU was
 	 * opened. */
 	void (*traffic)(struct backend *b, uint32_t stage, struct dxp_link_bytes *out);
-	/* Also frees memory on the xPUs. */
+	/* Frees everything, including the memory on the xPUs. */
 	void (*close)(struct backend *b);
 };
 

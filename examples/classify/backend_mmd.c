@@ -121,7 +121,8 @@ static uint8_t *passage_of(struct mmd *m, const struct backend_transfer *t)
 	return p->memory;
 }
 
-/* As systems without a NIC at the xPU do. */
+/* Reads the bytes to host memory, then writes them to the other xPU, as systems without a NIC at
+ * the xPU do. */
 static int send_through_host(struct mmd *m, const struct backend_transfer *t, dxp_event *event)
 {
 	uint8_t *memory = passage_of(m, t);

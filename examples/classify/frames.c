@@ -11,7 +11,7 @@
 #define NAME       "standard input"
 #define NUMBER_MAX 99999999 /* larger than every image bound */
 
-/* Also reads the byte after the number. */
+/* Skips spaces and comments, then reads a decimal number and one byte after it. */
 static bool number_read(FILE *in, uint64_t *number)
 {
 	int c = getc(in);

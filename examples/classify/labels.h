@@ -23,7 +23,8 @@ int labels_read(const char *path, int32_t classes, struct labels *out, struct fa
 void labels_name(const struct labels *l, int32_t index, char *out, size_t size);
 void labels_release(struct labels *l);
 
-/* In falling order; equal values in index order. Returns their number. */
+/* Finds the indices of the `count` largest values, in falling order of value. If values are equal,
+ * the lower index comes first. Returns the number of indices. */
 int32_t labels_top(const float *values, int32_t value_count, int32_t count, int32_t *indices);
 
 #endif

@@ -10,7 +10,8 @@
 
 #define ALIGNMENT_BYTES 256
 
-/* From the operator that writes a tensor to the last that reads it. */
+/* Lifetime of a tensor in the arena: from the operator that writes it to the last operator that
+ * reads it. */
 struct lifetime {
 	int32_t tensor;
 	int32_t from, to;

@@ -77,7 +77,8 @@ static bool in_bounds(int32_t v, int32_t most)
 	return v >= 1 && v <= most;
 }
 
-/* Also checks the declared output size. */
+/* Checks window, stride and dilation of a convolution or pool, and whether they give the declared
+ * output size. */
 static int check_window(struct check *c, int32_t channels)
 {
 	struct op *op = &c->model->ops[c->index];

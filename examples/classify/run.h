@@ -60,8 +60,9 @@ int run_submit(struct run *r, const void *photo, uint64_t tag, struct fault *fau
 /* Waits for the oldest photo; there must be one. */
 int run_collect(struct run *r, struct run_result *out, struct fault *fault);
 
-/* For tests: reads a tensor that crosses a cut, of the last collected photo, one float per element.
- * Returns DXP_ENOENT if it crosses none. */
+/* Reads a tensor that crosses a cut into `to`, one float for each element. The tensor belongs to
+ * the photo that was collected last. For tests: there is no other way to get activations to the
+ * host. Returns DXP_ENOENT if the tensor crosses no cut. */
 int run_peek(struct run *r, int32_t tensor, float *to, struct fault *fault);
 
 const struct run_bytes *run_bytes(const struct run *r);

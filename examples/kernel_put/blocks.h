@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both kernels, for OpenCL C, CUDA and C. The sender computes a picture and PUTs each block while
- * it computes the next; the receiver counts points, then answers. They drive the NIC by loads and
- * stores, without a host. */
+/* Implements both kernels, for OpenCL C, CUDA and C. The sender computes a picture and PUTs each
+ * block while it computes the next. The receiver counts points in the blocks that arrive, then
+ * answers. The kernels drive the NIC by loads and stores alone, without a host. */
 #ifndef KERNEL_PUT_BLOCKS_H
 #define KERNEL_PUT_BLOCKS_H
 

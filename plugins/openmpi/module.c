@@ -38,7 +38,7 @@ static void destruct(coll_dxp_module_t *m)
 
 OBJ_CLASS_INSTANCE(coll_dxp_module_t, mca_coll_base_module_t, construct, destruct);
 
-/* For a private communicator of the core. */
+/* Disables offloading on a private communicator of the core. */
 void coll_dxp_made_private(MPI_Comm comm)
 {
 	coll_dxp_module_t *m;

@@ -21,7 +21,7 @@ struct crc32c_way {
 extern const struct crc32c_way crc32c_ways[];
 extern const size_t crc32c_way_count;
 
-/* Of crc32c_x86.c, which other processors lack. */
+/* Functions of crc32c_x86.c, which other processors do not have. */
 bool crc32c_fold_prepare(void);
 uint32_t crc32c_fold_run(uint32_t crc, const uint8_t *p, size_t bytes);
 bool crc32c_lanes_prepare(void);

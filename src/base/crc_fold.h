@@ -29,7 +29,7 @@ struct fold_key {
 
 struct fold_keys {
 	struct fold_key by_256, by_192, by_128, by_64, by_16;
-	/* From each 16 bytes of 64 to the last 16. */
+	/* Factors that move each 16 bytes of a block of 64 to the last 16 bytes. */
 	_Alignas(64) struct fold_key to_last[4];
 };
 

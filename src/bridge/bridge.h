@@ -191,8 +191,8 @@ struct bridge_grant {
 
 /* Grants cover whole blocks, or the rest of the transfer. 0: it never gets a grant. */
 uint32_t bridge_block_bytes(const struct bridge_transfer *t);
-/* In fair order; false: none now. Call it after each bridge_next. An unused grant is returned
- * again. */
+/* Returns the next grant, in fair order; false: there is none now. Call it after each bridge_next.
+ * A grant that was not used is returned again. */
 bool bridge_granted(struct bridge *b, uint64_t now_ns, struct bridge_grant *out);
 
 /* Returns when to call bridge_expire, bridge_next and bridge_granted at the latest. UINT64_MAX:
@@ -210,7 +210,8 @@ bool bridge_stuck(struct bridge *b, void **context);
 uint32_t bridge_feed_buffers(const struct bridge *b);
 uint32_t bridge_buffer_bytes(const struct bridge *b);
 uint32_t bridge_buffers(const struct bridge *b);
-/* Not EMPTY; both 0 if no step is outstanding. */
+/* Counts the buffers of each ring that are not EMPTY. Both counts are 0 if no step is
+ * outstanding. */
 void bridge_buffers_used(const struct bridge *b, uint32_t *to_device, uint32_t *from_device);
 uint32_t bridge_transfers(const struct bridge *b);
 const struct bridge_counters *bridge_counters(const struct bridge *b);

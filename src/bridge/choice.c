@@ -55,8 +55,8 @@ static enum choice_way sequential_of(uint32_t ways)
 	return (enum choice_way)way;
 }
 
-/* Without the margin, the sequential way; the fastest is still used now and then, to follow its
- * time. */
+/* Returns the fastest way, or the sequential one if none is faster by the margin. Then the fastest
+ * is still used now and then, so that its time is followed. */
 static enum choice_way preferred(const struct choice_class *k, uint32_t ways)
 {
 	enum choice_way best = best_of(k, ways), sequential = sequential_of(ways);

@@ -44,8 +44,8 @@ static uint64_t line_start(const struct bridge *b, const struct bridge_transfer 
 	return max_u64(t->virtual_start, b->virtual_start);
 }
 
-/* In the queue while some blocks have no grant, unless `doubt`; in bridge.expected from the first
- * rejection on. */
+/* Updates the lists that contain a transfer. A transfer is in the queue while some of its blocks
+ * have no grant, unless `doubt` is set. It is in bridge.expected from its first rejection on. */
 static void grant_settle(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -70,7 +70,8 @@ void grant_wait(struct bridge_transfer *t)
 	grant_fed(t);
 }
 
-/* At least BRIDGE_PIECE_MIN bytes: a short block also costs a buffer and the device's latency. */
+/* Charges a block to the transfer's source. The charge is at least BRIDGE_PIECE_MIN bytes, because
+ * a short block also costs a buffer and the device's latency. */
 static void transfer_charge(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;

@@ -143,9 +143,9 @@ struct piece *piece_allocate(struct bridge_transfer *t, uint64_t at, uint32_t by
 /* `in_place`: all steps succeeded. */
 void piece_put(struct bridge *b, struct piece *p, bool in_place);
 void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out);
-/* Not for pieces of the stream core, which are in bridge.core. */
+/* Queues the piece for `step`. Not for pieces of the stream core, which are in bridge.core. */
 void piece_wait(struct bridge *b, struct piece *p, enum bridge_step step);
-/* By the id of its outstanding step; NULL: none. */
+/* Returns the piece whose outstanding step has this id; NULL: there is none. */
 struct piece *piece_of(struct bridge *b, uint32_t id);
 void piece_watch(struct bridge *b, struct piece *p);
 void piece_end(struct bridge *b, struct piece *p);
@@ -185,7 +185,7 @@ bool grant_may(const struct bridge_transfer *t);
 void grant_wait(struct bridge_transfer *t);
 void grant_begun(struct bridge_transfer *t, uint64_t block);
 void grant_fed(struct bridge_transfer *t);
-/* Also releases the token. */
+/* Withdraws the transfer's grants and its token. */
 void grant_forget(struct bridge_transfer *t);
 /* Returns when bridge_granted has a grant. */
 uint64_t grant_deadline(const struct bridge *b);

@@ -222,7 +222,7 @@ static void piece_advance(struct bridge *b, struct piece *p)
 	case BRIDGE_FILL:
 		ring_move(in, p->in, BUFFER_FULL);
 		if (p->transfer->order.path == BRIDGE_THROUGH)
-			/* In the core's queue since it was cut. */
+			/* The piece is in the core's queue already, since it was cut. */
 			p->step = BRIDGE_DMA_THROUGH;
 		else
 			piece_wait(b, p, BRIDGE_DMA_IN);

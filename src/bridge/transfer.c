@@ -176,7 +176,7 @@ struct piece *transfer_cut(struct bridge_transfer *t)
 	struct piece *p = piece_allocate(t, t->next_at, cut_next(&t->cut, t->next_at));
 
 	t->next_at += p->bytes;
-	/* To the end of its queue, if it stays queued. */
+	/* If the transfer stays queued, it moves to the end of its queue. */
 	list_remove(&t->line);
 	transfer_settle(t);
 	return p;

@@ -152,7 +152,8 @@ int dxp_dma_open(const struct dxp_dma_options *options, struct dxp_dma **out)
 	return DXP_OK;
 }
 
-/* With DXP_ECLOSED; waits until no thread waits for a transfer. Caller holds the lock. */
+/* Completes all transfers with DXP_ECLOSED, and waits until no thread waits for them. Caller holds
+ * the lock. */
 static void transfers_close(struct dxp_dma *d)
 {
 	while (list_used(&d->fresh)) {

@@ -44,7 +44,7 @@ struct dma_call {
 	bool done;
 };
 
-/* Of step `id` of the pump. */
+/* A copy between user memory and a ring buffer. It belongs to step `id` of the pump. */
 struct dma_copy {
 	uint32_t id;
 	uint8_t *to;

@@ -19,8 +19,8 @@ struct pins {
 	struct pin all[DMA_PINS_MAX];
 };
 
-/* Until pins_release(). DXP_EEXIST: overlaps a pinned range; DXP_EBUSY: DMA_PINS_MAX are pinned;
- * others of engine_pin(). */
+/* Pins a range until pins_release() is called. DXP_EEXIST: the range overlaps a pinned range;
+ * DXP_EBUSY: DMA_PINS_MAX ranges are pinned; other statuses of engine_pin(). */
 int pins_keep(struct pins *p, void *base, uint64_t bytes);
 /* DXP_ENOENT: not by pins_keep(); DXP_EBUSY: in use. */
 int pins_release(struct pins *p, const void *base);

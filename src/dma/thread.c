@@ -96,7 +96,8 @@ static void sleep_some(struct dxp_dma *d)
 	pthread_mutex_unlock(&d->lock);
 	if (busy)
 		spin_some(d);
-	/* At most an hour: UINT64_MAX does not fit the clock's signed seconds. */
+	/* Without a deadline, sleeps for an hour: UINT64_MAX does not fit the signed seconds of the
+	 * clock. */
 	dma_doze_until(&d->doze, min_u64(deadline, clock_now_ns() + 3600 * S_NS));
 	if (busy)
 		spin_note(&d->spin, clock_now_ns() - begin);

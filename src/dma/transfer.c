@@ -114,7 +114,7 @@ int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 	return DXP_OK;
 }
 
-/* Also until this thread is woken for a copy. */
+/* Sleeps until the transfer completes, this thread is woken for a copy, or the deadline passes. */
 static int wait_idle(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t deadline_ns)
 {
 	const struct timespec until = {.tv_sec = (time_t)(deadline_ns / S_NS),

@@ -37,7 +37,7 @@ struct board_config {
 	char compute[FABRIC_DEVICE_BYTES]; /* an engine, or BOARD_COMPUTE_... */
 };
 
-/* As the documentation lists it. */
+/* A setting, as the documentation lists it. */
 struct board_setting {
 	const char *name;
 	const char *values; /* such as "1 .. 64" or "0 .. 1000000 MB/s" */
@@ -51,7 +51,7 @@ int board_config_load(const char *name, struct board_config *out);
  * written only on success. DXP_EINVAL: logged. */
 int board_config_parse(const char *name, const char *text, size_t bytes, struct board_config *out);
 
-/* In the documentation's order. */
+/* Returns all settings, in the documentation's order. */
 const struct board_setting *board_config_settings(size_t *count);
 
 #endif

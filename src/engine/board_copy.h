@@ -7,8 +7,9 @@
 
 #include <stdint.h>
 
-/* From and to the board. The ranges must not overlap; any alignment. Copied bytes are ordered
- * before later stores, as with memcpy(). */
+/* board_copy_out() copies from the board, board_copy_in() to the board. The ranges must not
+ * overlap, and may have any alignment. The copied bytes are ordered before later stores, as with
+ * memcpy(). */
 void board_copy_out(uint8_t *to, const uint8_t *from, uint64_t bytes);
 void board_copy_in(uint8_t *to, const uint8_t *from, uint64_t bytes);
 

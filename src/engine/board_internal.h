@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between board_dma.c and the threads in board_controller.c. board_dma.lock guards everything
- * unless stated otherwise; it is released for copies and for the user's interrupt. */
+/* Interface between board_dma.c (functions for the user) and board_controller.c (the threads).
+ * board_dma.lock guards everything unless stated otherwise. It is released for copies and for the
+ * user's interrupt. */
 #ifndef ENGINE_BOARD_INTERNAL_H
 #define ENGINE_BOARD_INTERNAL_H
 

@@ -28,7 +28,8 @@ void board_owners_close(struct board_owners *o);
 int board_owners_set(struct board_owners *o, uint32_t owner, const struct board_core_task *task);
 void board_owners_get(struct board_owners *o, uint32_t owner, struct board_core_task *task,
 		      uint64_t *result);
-/* Without memory for a new owner, its result stays 0. */
+/* Stores the result of an owner's stream. If there is no memory for a new owner, its result stays
+ * 0. */
 void board_owners_result(struct board_owners *o, uint32_t owner, uint64_t result);
 /* The owner must have no running stream. */
 void board_owners_drop(struct board_owners *o, uint32_t owner);

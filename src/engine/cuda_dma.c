@@ -53,7 +53,8 @@ static int copies_enqueue(struct engine_cuda *c, const struct engine_dma *dma, u
 	return error;
 }
 
-/* On failure waits for the stream: accepted copies must complete before an error is reported. */
+/* Records an event after the stream's commands. If this fails, waits for the stream, because
+ * accepted copies must complete before an error is reported. */
 static int event_record(struct engine_cuda *c, struct cuda_event *event, struct cuda_stream *stream)
 {
 	int error = c->cu->cuEventRecord(event, stream);

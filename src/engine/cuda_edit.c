@@ -32,7 +32,7 @@ int cuda_edit(struct engine *e, const struct engine_edit *edit)
 	if (cuda_enter(c, NULL) != DXP_OK)
 		return DXP_EDEVICE;
 	int status = engine_edit_by(&inside, &m);
-	/* Until then the driver may read the caller's data. */
+	/* Waits for the stream, because the driver may read the caller's data until then. */
 	int error = c->cu->cuStreamSynchronize(c->stream), end = cuda_check(c, error);
 	if (status == DXP_OK)
 		e->native = error;

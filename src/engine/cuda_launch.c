@@ -32,7 +32,7 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* At most `most`. */
+/* Returns the largest divisor of `size` that is not greater than `most`. */
 static unsigned divisor(uint64_t size, unsigned most)
 {
 	unsigned d = most;
@@ -89,7 +89,8 @@ static int shape_make(const struct cuda_kernel *k, const struct engine_launch *l
 	return DXP_OK;
 }
 
-/* In CUDA, local memory belongs to the launch and is no kernel parameter. */
+/* Sets the local memory of a launch. In CUDA it belongs to the launch and is not a kernel
+ * parameter. */
 static int shared_set(struct parameters *p, const struct engine_argument *a, uint32_t i,
 		      char text[ENGINE_TEXT_BYTES])
 {

@@ -23,7 +23,7 @@
 struct engine;
 struct engine_program;
 
-/* As in register ENGINE. */
+/* Kinds of engines, as in register ENGINE. */
 enum engine_kind { ENGINE_NONE, ENGINE_OCL, ENGINE_BOARD, ENGINE_CUDA, ENGINE_RV32 };
 
 struct engine_options {
@@ -144,7 +144,7 @@ struct engine_dma_end {
 	int status;
 };
 
-/* On 4-byte words in host byte order. */
+/* Operations of the stream core on a stream of 4-byte words in host byte order. */
 enum engine_core { ENGINE_CORE_PASS, ENGINE_CORE_ADD, ENGINE_CORE_CHECKSUM, ENGINE_CORE_KERNEL };
 
 /* The caller releases *program after DXP_OK of `build`, and always frees *log; NULL: no
@@ -231,8 +231,9 @@ static inline void engine_warm(struct engine *e)
 		e->ops->warm(e);
 }
 
-/* For a forked process, while no program is in use: changes the folders, with absolute paths, and
- * forgets earlier programs. PoCL keeps the folder in POCL_CACHE_DIR. */
+/* Moves an engine to other folders, in a forked process. No program may be in use. The paths are
+ * absolute, as in engine_options. The engine forgets programs that it has made before. PoCL
+ * continues to use the folder in POCL_CACHE_DIR. */
 static inline void engine_folders(struct engine *e, const char *work, const char *cache)
 {
 	if (e->ops->folders)
@@ -306,7 +307,7 @@ void engine_core_get(struct engine *e, uint32_t owner, uint32_t *core, uint32_t 
 /* The owner must have no running stream. */
 void engine_core_drop(struct engine *e, uint32_t owner);
 
-/* For engines: checks the number of work-items, and that the local size divides the global size.
+/* For engines. Checks the number of work-items, and that the local size divides the global size.
  * DXP_EINVAL: with `text`. */
 int engine_sizes_check(const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
 
@@ -316,9 +317,9 @@ struct engine_mover {
 	int (*move)(void *context, uint64_t to, uint64_t from, uint64_t bytes);
 	void *context;
 };
-/* Also returns the mover's statuses. */
+/* Checks an edit and performs it with a mover. Statuses of engine_edit() and those of the mover. */
 int engine_edit_by(const struct engine_edit *edit, const struct engine_mover *mover);
-/* In DIRECT memory, at edit->memory. */
+/* Checks an edit and performs it in DIRECT memory, at edit->memory. */
 int engine_edit_in_place(const struct engine_edit *edit);
 
 /* ocl.c. `bridged`: BRIDGED memory in any case. */

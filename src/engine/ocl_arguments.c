@@ -61,7 +61,7 @@ static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_ui
 	return DXP_OK;
 }
 
-/* For clSetKernelArg(). */
+/* Parameters for clSetKernelArg(). */
 struct setting {
 	const void *value;
 	size_t bytes;

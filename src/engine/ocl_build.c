@@ -95,8 +95,8 @@ static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t *
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
 
-/* From the second build on: PoCL compiles every kernel once more for a binary, 0.2 s each, but most
- * programs are built once. */
+/* Stores the binary of a program on disk, from the program's second build on. To make a binary,
+ * PoCL compiles every kernel once more, 0.2 s each, but most programs are built only once. */
 static void build_keep(struct ocl_device *d, struct ocl_build *b)
 {
 	uint8_t *pack;
@@ -174,8 +174,9 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
-/* With PoCL 3.1, processes that build in one directory read each other's partial files and get
- * wrong kernels. -1: no lock; the build continues. */
+/* Acquires a file lock for the build. With PoCL 3.1, two processes that build in one directory read
+ * each other's partial files and get wrong kernels. Returns -1 if there is no lock; the build
+ * continues without it. */
 static int build_lock(const struct ocl_device *d)
 {
 	char path[PATH_MAX];

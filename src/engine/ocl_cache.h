@@ -15,7 +15,7 @@ uint8_t *ocl_cache_get(const char *folder, const uint8_t key[OCL_KEY_BYTES], siz
 bool ocl_cache_seen(const char *folder, const uint8_t key[OCL_KEY_BYTES]);
 void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const void *data,
 		   size_t bytes);
-/* For a damaged file. */
+/* Removes the file of a program, because it is damaged. */
 void ocl_cache_drop(const char *folder, const uint8_t key[OCL_KEY_BYTES]);
 /* Removes the least recently used until at most `bytes_max` bytes are left. */
 void ocl_cache_trim(const char *folder, uint64_t bytes_max);

@@ -24,7 +24,7 @@ struct ocl_pin {
 	cl_mem buffer;
 };
 
-/* In order. */
+/* The commands of one DMA, in order. */
 struct chain {
 	const struct ocl_library *cl;
 	cl_command_queue queue;
@@ -81,7 +81,7 @@ static void device_copy(struct chain *c, cl_mem from, uint64_t from_offset, cl_m
 	chain_add(c, error, event);
 }
 
-/* For ranges that do not overlap. */
+/* Copies between ranges of device memory that do not overlap. */
 static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			 uint64_t bytes)
 {
@@ -95,7 +95,7 @@ static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t f
 	}
 }
 
-/* At most FLIGHT_BOUNCE_BYTES. */
+/* Copies at most FLIGHT_BOUNCE_BYTES through the bounce buffer. */
 static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			uint64_t bytes)
 {
@@ -111,7 +111,7 @@ static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t fr
 	}
 }
 
-/* From the end that would be overwritten first. */
+/* Copies between overlapping ranges. Starts at the end whose bytes would be overwritten first. */
 static void overlap_copies(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			   uint64_t bytes)
 {
@@ -160,7 +160,7 @@ static int event_look(void *driver, void *command)
 	struct engine_ocl *o = driver;
 	cl_int state = CL_QUEUED;
 
-	/* Without an answer, the device may still be writing. */
+	/* If the query fails, the state is unknown: the device may still be writing. */
 	if (o->cl->clGetEventInfo(command, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
 				  NULL) != CL_SUCCESS)
 		return DXP_EAGAIN;

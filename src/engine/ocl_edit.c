@@ -48,7 +48,7 @@ int ocl_edit(struct engine *e, const struct engine_edit *edit)
 	if (flights_lost(o->bridge->flights))
 		return DXP_EDEVICE;
 	int status = engine_edit_by(&inside, &m);
-	/* Until then the driver may read the caller's data. */
+	/* Waits for the queue, because the driver may read the caller's data until then. */
 	cl_int end = o->cl->clFinish(o->queue);
 	if (status != DXP_OK || end == CL_SUCCESS)
 		return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between ocl_device.c, ocl_build.c, ocl_make.c and ocl_probe.c only. */
+/* Interface between ocl_device.c, ocl_build.c, ocl_make.c and ocl_probe.c only. */
 #ifndef ENGINE_OCL_INTERNAL_H
 #define ENGINE_OCL_INTERNAL_H
 

@@ -30,7 +30,7 @@ struct ocl_build {
 	bool grown;     /* has more compiled code than the file on disk */
 };
 
-/* Of one engine. */
+/* A program of one engine. */
 struct engine_program {
 	struct ocl_build *build;
 	struct ocl_kernel *kernels; /* launched so far */

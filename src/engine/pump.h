@@ -74,7 +74,7 @@ bool pump_help(struct pump *p);
 uint64_t pump_deadline(const struct pump *p);
 
 struct bridge *pump_bridge(struct pump *p);
-/* For registration with a NIC. */
+/* Returns the memory of each ring as one range, to register it with a NIC. */
 void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device, uint64_t *bytes);
 
 /* Measures the DMA bandwidth for each size of bridge_sizes() that fits into device memory, from

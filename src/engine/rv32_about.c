@@ -40,7 +40,7 @@ static void attributes_put(const struct rv32_kernel *k, struct records *out)
 	info_put(out, CL_KERNEL_ATTRIBUTES, text, strlen(text) + 1);
 }
 
-/* As OpenCL reports it: a pointer is a handle of 8 bytes. */
+/* Returns the parameter's size as OpenCL reports it. A pointer counts as a handle of 8 bytes. */
 static uint32_t value_bytes(const struct rv32_parameter *p)
 {
 	return p->space == RV32_SPACE_LOCAL   ? 0
@@ -113,7 +113,8 @@ struct number {
 	uint64_t value;
 };
 
-/* Same for all rv32 devices. The preferred vector width is 1: a lane works best with scalars. */
+/* Properties that are the same for all rv32 devices. The preferred vector width is 1, because a
+ * lane works best with scalars. */
 static const struct number constants[] = {
 	{CL_DEVICE_TYPE, 8, CL_DEVICE_TYPE_GPU},
 	{CL_DEVICE_VENDOR_ID, 4, 0x52563332}, /* the letters "RV32"; no PCI vendor number */
@@ -168,7 +169,7 @@ static const struct number constants[] = {
 	{CL_DEVICE_MAX_SAMPLERS, 4, 0},
 	{CL_DEVICE_HOST_UNIFIED_MEMORY, 4, CL_FALSE},
 	{CL_DEVICE_PARTITION_MAX_SUB_DEVICES, 4, 0},
-	/* Of later OpenCL versions: none supported. */
+	/* Features of later OpenCL versions: this device supports none of them. */
 	{CL_DEVICE_SVM_CAPABILITIES, 8, 0},
 	{CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 4, 0},
 	{CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 4, 0},

@@ -28,7 +28,8 @@
 
 /* ---- in the child; only async-signal-safe calls, because the parent may have threads ---- */
 
-/* Without Landlock, only the permissions of this user limit the files. */
+/* Limits the files that the child can open. If Linux lacks Landlock, only the permissions of this
+ * user limit them. */
 static void files_limit(const struct rv32_child *c)
 {
 	int rules = landlock_rules();

@@ -233,7 +233,7 @@ static int edit(const char *folder, char **log)
 	return written ? DXP_OK : DXP_EIO;
 }
 
-/* On failure, *log has the messages of this stage. */
+/* Compiles the edited text to an object. If this fails, *log becomes the messages of this stage. */
 static int second_stage(struct rv32_clang *c, const char *folder, char **log)
 {
 	const char *words[WORDS_MAX];
@@ -253,7 +253,7 @@ static int second_stage(struct rv32_clang *c, const char *folder, char **log)
 	return status;
 }
 
-/* Also writes the header that declares the NIC's instructions. */
+/* Writes the program's text, and the header that declares the NIC's instructions, as files. */
 static int sources_write(const char *folder, const struct engine_source *s)
 {
 	const char *text = s->files[0].data;

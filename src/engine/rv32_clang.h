@@ -22,7 +22,8 @@ struct rv32_clang {
 	const char *libclc; /* bitcode for 32-bit pointers */
 	/* of clang, libclc and runtime; part of each program's key */
 	uint8_t sum[OCL_KEY_BYTES];
-	/* For compilers, and for the runtime unless it is loaded. */
+	/* Folder in which the compilers work. The runtime is loaded from this folder if it is not
+	 * loaded yet. */
 	char folder[PATH_MAX / 2];
 	struct scratch *scratch; /* owner of `folder` without a cache folder, else NULL */
 	/* runtime's bitcode, linked by each compilation; "": not made yet */
@@ -38,7 +39,8 @@ bool rv32_clang_there(void);
  * logged with the packages; DXP_ENOMEM, DXP_EIO. */
 int rv32_clang_open(const char *cache_folder, struct rv32_clang *out);
 void rv32_clang_close(struct rv32_clang *c);
-/* For compilers; see engine_folders(). The path of a loaded runtime stays. */
+/* Sets the folder in which compilers work; see engine_folders(). If the runtime is already loaded,
+ * its path stays. */
 void rv32_clang_folder(struct rv32_clang *c, const char *work);
 
 /* Loads the runtime, or compiles it first. DXP_EIO, DXP_EUNSUPPORTED: logged. */
@@ -59,9 +61,10 @@ int rv32_runtime_make(const struct rv32_clang *c, const char *bitcode, const cha
 unsigned rv32_front_words(const struct rv32_clang *c, const char **words);
 unsigned rv32_back_words(const struct rv32_clang *c, const char **words);
 
-/* In the folder of a build. */
+/* Read and write files in the folder of a build. */
 bool rv32_file_write(const char *folder, const char *name, const void *data, size_t bytes);
-/* With a final zero; the caller frees it; NULL: no such file. */
+/* Returns the content of a file with a zero after it, which the caller frees; NULL: no such
+ * file. */
 uint8_t *rv32_file_read(const char *folder, const char *name, size_t *bytes);
 
 #endif

@@ -14,7 +14,8 @@ static bool starts(struct edit_span s, const char *with)
 	return s.bytes >= strlen(with) && memcmp(s.at, with, strlen(with)) == 0;
 }
 
-/* Without its newline. False: no line is left. */
+/* Sets *line to the next line without its newline, and advances *rest. Returns false if no line is
+ * left. */
 static bool line_next(struct edit_span *rest, struct edit_span *line)
 {
 	if (rest->bytes == 0)

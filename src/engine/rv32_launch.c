@@ -38,7 +38,7 @@ static int group_reject(struct engine_rv32 *r, char text[ENGINE_TEXT_BYTES], con
 	return sizes_reject(r, text, kernel, what, items);
 }
 
-/* At most `most`. */
+/* Returns the largest divisor of `size` that is not greater than `most`. */
 static uint32_t divisor_find(uint64_t size, uint32_t most)
 {
 	for (uint32_t d = most; d > 1; d--)
@@ -178,7 +178,7 @@ static uint32_t cores_of(const struct engine_rv32 *r, const struct rv32_launch *
 				   : (uint32_t)min_u64(r->settings.cores, groups * l->groups[2]);
 }
 
-/* With the observers that settings and program request. */
+/* Runs a launch on the pool, with the observers that the settings and the program request. */
 static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
 		    struct rv32_launch *launch, uint32_t cores, struct rv32_result *result)
 {

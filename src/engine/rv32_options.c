@@ -11,7 +11,8 @@
 
 #define BLANKS " \t\n\r\v\f"
 
-/* Without its quotes; advances *at. Returns its end in `to`. */
+/* Copies one word from *at to `to`, without its quotes, and advances *at. Returns the end of the
+ * word in `to`. */
 static char *word_read(const char **at, char *to)
 {
 	const char *p = *at;

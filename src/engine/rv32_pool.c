@@ -76,7 +76,7 @@ static void *guard_main(void *argument)
 	return NULL;
 }
 
-/* With all signals blocked. */
+/* Starts a thread that has all signals blocked. */
 static bool thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
 	sigset_t all, old;

@@ -175,7 +175,7 @@ static bool conversion_read(const char **at, struct conversion *v)
 	return !(v->lanes && strchr("csp", v->letter));
 }
 
-/* For snprintf(): "%FLAGSWIDTH.PRECISION", then length and letter. */
+/* Writes a format for the host's snprintf(): "%FLAGSWIDTH.PRECISION", then length and letter. */
 static void host_format(const struct conversion *v, const char *length, char out[64])
 {
 	int used = snprintf(out, 64, "%%%s", v->flags);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For programs and the runtime: first words of the command line, and files of a build. */
+/* Functions that compiling programs and compiling the runtime share: the first words of the command
+ * line, and files in the folder of a build. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,7 +89,8 @@ unsigned rv32_front_words(const struct rv32_clang *c, const char **words)
 	return ARRAY_COUNT(all);
 }
 
-/* From clang 17 on, CSR instructions are an extension (zicsr). */
+/* Sets the words for riscv32 objects. From clang 17 on, the CSR instructions are a separate
+ * extension (zicsr). */
 unsigned rv32_back_words(const struct rv32_clang *c, const char **words)
 {
 	const char *const all[] = {c->path,

@@ -44,7 +44,7 @@ static void observe(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
 		rv32_time_trace(w->time, warp, pc, mask, registers);
 }
 
-/* At the first counted launch on a core. */
+/* Allocates the counts of a program for a core, at its first counted launch. */
 static int counts_make(struct engine_program *p, uint32_t core)
 {
 	if (p->profiled && !p->counts[core])
@@ -84,7 +84,7 @@ int rv32_watch_begin(struct engine_rv32 *r, const struct engine_launch *l, uint3
 	return DXP_OK;
 }
 
-/* As a range over the assumptions about the memory. */
+/* Logs the cycles of the model of time, as a range over the assumptions about the memory. */
 static void time_report(const struct engine_launch *l, const struct rv32_time *time)
 {
 	struct rv32_time_result t;

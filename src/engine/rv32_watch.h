@@ -8,7 +8,7 @@
 #include "engine/records.h"
 #include "engine/rv32_engine.h"
 
-/* Of one core. */
+/* Observers of one core of a launch. */
 struct rv32_watch {
 	const char *kernel;
 	const struct rv32_image *image;

@@ -42,7 +42,7 @@ static int status_of_errno(void)
 	}
 }
 
-/* As a socket address: open folder, and name in it. */
+/* A path as a socket address: its open folder, and the name in that folder. */
 struct socket_path {
 	int folder;
 	const char *name; /* in the caller's path */

@@ -81,9 +81,10 @@ static void reports_set(const struct link *l, const struct link_socket *s, bool 
 
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 {
-	/* Without GRO, the kernel does not report where datagrams of a merged batch begin, so a
-	 * socket becomes quiet only if nothing waits. A batch that another processor adds at this
-	 * moment is lost, read as one long datagram. */
+	/* A batch that GRO merged may already wait in the socket. With GRO off, the kernel does not
+	 * report where its datagrams begin. So the socket becomes quiet only if nothing waits. If
+	 * another processor adds a batch at this moment, that batch is lost, because it is read as
+	 * one long datagram. */
 	reports_set(l, s, !quiet);
 	if (quiet && socket_waiting_bytes(s) > 0) {
 		quiet = false;

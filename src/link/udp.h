@@ -57,11 +57,11 @@ struct link_counters {
 	uint64_t too_big; /* rejected as too long for the path */
 	/* GSO batches rejected, but accepted singly; that kind is avoided afterwards */
 	uint64_t gso_fallbacks;
-	/* By a full socket buffer (SO_RXQ_OVFL; a merged GSO batch counts once), or a full crossbar
-	 * queue. */
+	/* Datagrams that the kernel dropped because a socket buffer was full (SO_RXQ_OVFL); a
+	 * merged GSO batch counts as one. Includes the drops of a full crossbar queue. */
 	uint64_t receive_drops;
 	uint64_t faults; /* with an injected fault */
-	/* Through the crossbar; sent_datagrams includes them. */
+	/* Datagrams sent through the crossbar; sent_datagrams includes them. */
 	uint64_t crossed_datagrams;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the registry writes to the event log, and its answers to EVENTS and REPORT. */
+/* Events that the registry writes to the event log, and its answers to EVENTS and REPORT. */
 #ifndef MANAGER_EVENTS_H
 #define MANAGER_EVENTS_H
 

@@ -24,7 +24,8 @@ struct model_allreduce {
 	uint32_t bytes;
 };
 
-/* Not to be copied, because its parts point to each other. */
+/* The schedule of a case, and its network. Do not copy it, because its parts contain pointers to
+ * each other. */
 struct model_allreduce_job {
 	struct model_schedule schedule; /* must be first */
 	struct model_network network;

@@ -111,7 +111,7 @@ static void ring_op(const struct model_schedule *s, uint32_t rank, uint32_t inde
 	const struct model_collective *c = self(s);
 	uint32_t n = s->ranks, step = index / 2, sends = index % 2 == 0;
 	uint32_t from = (rank + n - 1) % n;
-	/* In step k, part number sender - k is sent. */
+	/* In step k, a sender sends part number sender - k. */
 	uint32_t part = ((sends ? rank : from) + 2 * n - step % n) % n;
 
 	*out = (struct model_task){

@@ -13,7 +13,8 @@ enum model_collective_kind {
 	MODEL_DOUBLING,
 	MODEL_RING, /* allreduce: reduce-scatter, then allgather */
 	MODEL_TREE, /* allreduce: binomial tree, reduce to rank 0, then broadcast */
-	/* In step k of n - 1, to the k-th rank after it, from the k-th before it. */
+	/* n - 1 steps. In step k, a rank sends to the k-th rank after it, and receives from the
+	 * k-th rank before it. */
 	MODEL_ALL_TO_ALL,
 	MODEL_COLLECTIVES
 };

@@ -18,7 +18,7 @@ struct model_crossbar_sums {
 	uint64_t least_time, most_time;
 };
 
-/* Of one load. */
+/* Result of measuring one load. */
 struct model_crossbar_point {
 	uint64_t throughput_ppm;  /* payload per port, of the link's rate */
 	uint64_t latency_mcycles; /* mean, from the doorbell on, in 1/1000 cycles */

@@ -23,7 +23,7 @@ struct model_fifo {
 	uint32_t head, tail;
 };
 
-/* Of one cycle, one bit per port. */
+/* Events of one cycle, as masks with one bit for each port. */
 struct model_instant {
 	uint64_t source_done, input_free, output_free, uploaded;
 };

@@ -25,7 +25,7 @@ struct batch {
 	uint64_t latency, throughput;
 };
 
-/* Of the batches' values. */
+/* Sums of the batches' values, and of their squares. */
 struct moments {
 	uint64_t count, sum, squares;
 };

@@ -85,7 +85,8 @@ static uint64_t started_before(uint64_t bytes, uint64_t most)
 	return (bytes + most - 1) / most;
 }
 
-/* Of one phase; the message's data start at `data_from`. */
+/* The read of one phase: `bytes` bytes from `address` on. The message's data start at
+ * `data_from`. */
 struct read {
 	uint64_t address, bytes, data_from;
 };

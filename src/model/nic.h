@@ -16,7 +16,7 @@
 enum model_op { MODEL_NAP_IMM, MODEL_NAP_IND, MODEL_PUT, MODEL_GET };
 #define MODEL_OPS 4
 
-/* In the order of a message. */
+/* Stages in the order in which a message passes them. */
 enum model_nic_stage {
 	MODEL_AT_STORE,   /* the host's */
 	MODEL_AT_REQUEST, /* of the read, gets its tag */

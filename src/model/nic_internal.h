@@ -23,7 +23,7 @@ struct model_nic_kind {
 	bool first, last;
 };
 
-/* Of one phase of a job. */
+/* The routes of one phase of a job. */
 struct model_nic_plan {
 	const struct model_parameters *p;
 	enum model_op op;

@@ -45,7 +45,8 @@ uint64_t model_nic_event_cycles(const struct model_parameters *p, enum model_op 
 
 uint64_t model_nic_see_ps(const struct model_parameters *p)
 {
-	/* With base=value, a NAP's event is part of the time until the host sees the result. */
+	/* With base=value, no constant stands for a NAP's event. Its time is then part of the time
+	 * until the host sees the result. */
 	uint64_t event = p->base == MODEL_BASE_VALUE ? (uint64_t)p->event_cycles * 4000 : 0;
 
 	return (uint64_t)p->host_see_ns * 1000 + event;

@@ -25,7 +25,7 @@ static int clock_row(const struct model_parameters *p, enum model_op op, uint64_
 	return status;
 }
 
-/* Of each part. */
+/* Shortest and longest time of each part. */
 struct spans {
 	uint64_t low_ps[MODEL_NIC_PARTS], high_ps[MODEL_NIC_PARTS];
 };
@@ -61,7 +61,7 @@ int model_nic_breakdown(const struct model_parameters *p, enum model_op op, uint
 	struct model_nic_result r;
 	struct spans spans;
 	int status = model_nic_run(p, &job, &r);
-	/* In the source's figure 18. */
+	/* Figure 18 of the source shows these two operations with 1 B. */
 	bool shown = bytes == 1 && (op == MODEL_NAP_IMM || op == MODEL_PUT);
 	struct model_row row = {
 		.item = "C-43",

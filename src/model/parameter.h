@@ -22,7 +22,8 @@
 	MODEL_BRIDGE_PARAMETERS(N, S)    \
 	MODEL_LOSS_PARAMETERS(N, S)
 
-/* In the units of their names; a switch holds the index of its choice. */
+/* The values of one run, in the units that their names state. A switch holds the index of its
+ * choice. */
 struct model_parameters {
 #define MODEL_FIELD_N(group, name, unit, value, low, high, mark, item, text) int64_t name;
 #define MODEL_FIELD_S(group, name, choices, value, mark, item, text)         int64_t name;

@@ -12,7 +12,7 @@
 
 #define LINE_BYTES 200 /* longest line, with blanks */
 
-/* For rows of unit `of`: one `name` is `scale` times `of`. */
+/* Units that a value may have, for rows whose unit is `of`: one `name` is `scale` times `of`. */
 static const struct unit {
 	const char *of, *name;
 	int64_t scale;

@@ -20,7 +20,7 @@
 static const struct model_published figures[] = {
 	/* T without the network: 200 + 528 + 2047 / 4 + 160 ns. */
 	GIVEN("C-06", "T without hops", "2048", "ns", 1399.75, 0.001),
-	/* From C-06 and the source's mean distances, with three decimals. */
+	/* Derived from C-06 and the source's mean distances, with three decimals. */
 	GIVEN("C-07", "T hypercube", "16", "us", 1.880, 0.05),
 	GIVEN("C-07", "T hypercube", "64", "us", 2.120, 0.05),
 	GIVEN("C-07", "T hypercube", "256", "us", 2.360, 0.05),

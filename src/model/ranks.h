@@ -8,7 +8,7 @@
 
 #define MODEL_NO_SERVER UINT32_MAX
 
-/* Of one message. */
+/* Costs of one message. */
 struct model_path {
 	/* o, with O for each byte, at sender and receiver */
 	int64_t send_ps, receive_ps;

@@ -24,8 +24,8 @@ struct bucket {
 	uint32_t head, tail;
 };
 
-/* By (from, to, tag). Entries of a key are in order of arrival, either all messages or all
- * receives. */
+/* Messages and receives, found by the key (from, to, tag). Entries with the same key are in the
+ * order of arrival, and are either all messages or all receives. */
 struct match {
 	struct entry *entries;
 	/* `unused`: first free entry */

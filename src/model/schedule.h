@@ -35,7 +35,7 @@ struct model_task {
 	enum model_op_kind kind;
 };
 
-/* Of a schedule from text; operations are numbered over all ranks. */
+/* Requirements of a schedule read from text. Operations are numbered over all ranks. */
 struct model_requirements {
 	/* by rank, its first operation; ranks + 1 entries */
 	uint32_t *first;

@@ -14,17 +14,18 @@
 struct model_step {
 	uint32_t stage;
 	uint64_t hold_ps; /* of the server by a unit */
-	/* From the start until the first byte leaves the server; at most hold_ps. Without
-	 * `barrier`, the unit then moves on. */
+	/* Time from the start of this step until the unit's first byte leaves the server; at most
+	 * hold_ps. Without `barrier`, the unit then moves on to the next step. */
 	uint64_t fill_ps;
-	/* From the server to the next step; for several units at once. */
+	/* Time from leaving the server until the unit arrives at the next step. Several units can
+	 * be in this time at once. */
 	uint64_t delay_ps;
 	/* bit i: acquires a token of pool i before the start; releases one after hold_ps */
 	uint8_t acquire, release;
 	bool barrier; /* waits until all units of the message are through */
 };
 
-/* Of one kind of unit. */
+/* The steps of one kind of unit. */
 struct model_route {
 	struct model_step steps[MODEL_STEPS];
 	uint32_t count;
@@ -65,7 +66,7 @@ struct model_pipeline {
 	bool no_memory;
 	/* A message's last unit has done its last step. May send messages. */
 	void (*done)(void *context, uint32_t message, uint64_t at_ps);
-	/* At each step's start; may be NULL. */
+	/* Called for each step when it starts. May be NULL. */
 	void (*trace)(void *context, uint32_t stage, uint32_t unit, uint64_t start_ps,
 		      uint64_t end_ps);
 	void *context;

@@ -36,7 +36,8 @@ static uint64_t waits(struct nic *n, const struct guesses *by)
 
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key)
 {
-	/* Both paths of one request may compare its key; the second comparison reveals nothing. */
+	/* Two paths of this NIC may compare the key of one request; the second comparison reveals
+	 * nothing new. */
 	return key == by->wrong_key || guess_key_known(by, key) ? 0 : waits(n, by);
 }
 

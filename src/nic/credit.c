@@ -242,7 +242,8 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 	struct nic *n = user;
 	uint32_t index = entry_index(e);
 
-	/* Without a message of this stream, all its credit is unused. */
+	/* No message of this stream has arrived, so all its credit is unused: no grant is
+	 * needed. */
 	if (!stream_known(p, index, true))
 		return;
 	struct rx_stream *s = stream_rx_get(p, index);

@@ -323,8 +323,8 @@ void doorbells_ahead(const struct nic_user *u)
 	events_ahead(u, u);
 }
 
-/* In a burst, rereads the consumer index only if the cached value is too old: the user writes that
- * line, so a read may miss the cache. */
+/* Returns the number of unread completions. During a burst, rereads the consumer index only if the
+ * cached value is too old: the user writes that cache line, so each read may miss the cache. */
 static uint32_t completions_unread(struct nic_user *u)
 {
 	uint32_t seen = u->sent_index - u->sent_consumed;

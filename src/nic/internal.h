@@ -164,7 +164,8 @@ bool local_key_waits(struct nic_request *r, uint32_t key);
 bool local_magic_waits(struct nic_request *r);
 /* Delivers a NAP without a request. False: not possible now, and nothing has changed. */
 bool local_nap(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot);
-/* Same for a PUT of one local piece to one remote piece. */
+/* Executes a PUT from one local piece to one remote piece, directly from its descriptor. Returns
+ * false as local_nap does. */
 bool local_put(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot);
 /* Advances a request while *left is positive, and subtracts copied bytes from it. `cut_done` is set
  * when the request is complete. Otherwise it waits, or needs a larger *left. */
@@ -274,7 +275,8 @@ struct tx_stream *stream_tx_get(struct nic_peer *p, uint32_t index);
 bool stream_known(const struct nic_peer *p, uint32_t index, bool receives);
 struct nic_work *stream_work_get(struct nic_peer *p); /* NULL: out of memory */
 void stream_rx_run(struct rx_stream *stream);
-/* For a used record; the session stays active until the record is cleared. */
+/* Changes the state of a record that is used. The session cannot become idle until the record is
+ * cleared. */
 void stream_record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
 /* `executed` is false for a dropped message. */
 void stream_record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
@@ -309,7 +311,7 @@ void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *re
 /* Returns a piece to its owner after its message. */
 void staged_answer_done(struct nic *n, struct nic_message *m, int status);
 void staged_poll(struct nic *n); /* retries GETs that found no space */
-/* For a lost session, and for a closing user. */
+/* End the GETs of a lost session, and of a closing user. */
 void staged_reads_fail(struct nic_peer *p);
 void staged_reads_end(struct nic *n, const struct nic_user *u);
 /* The message sends bytes of this user's staged memory. */

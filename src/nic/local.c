@@ -275,8 +275,8 @@ static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct
 	return status == DXP_OK;
 }
 
-/* Also copies a short rest that would cost more in another poll. If source and target overlap,
- * their contents are undefined afterwards. */
+/* Copies up to *left bytes, plus a short rest that would cost more in another poll. If source and
+ * target overlap, their contents are undefined afterwards; no other bytes change. */
 static uint32_t pieces_copy(struct nic_request *r, struct nic_user *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;

@@ -181,8 +181,9 @@ static struct nic_message *answer_apply(struct nic_peer *p, struct rx_record *re
 	return m;
 }
 
-/* Not the flow of the queue pair's other messages, but in the channel of its function, whose weight
- * and limit apply. */
+/* Returns the flow for GET, ATOMIC and CFG requests of a queue pair, and for their answers with
+ * data. It is not the flow of the queue pair's other messages. But it is in the channel of the same
+ * function, so the function's weight and limit apply to it too. */
 uint8_t read_flow(uint32_t stream)
 {
 	return RLTP_FLOW(stream / NIC_QPS_PER_FUNCTION,

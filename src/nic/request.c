@@ -67,7 +67,8 @@ static void request_complete(struct nic_function *f, struct nic_queue *q, struct
 	request_free(f->nic, r);
 }
 
-/* In the order of posting, unless the user is unordered. */
+/* Completes requests of a queue pair in the order of posting, or in any order if its user is
+ * unordered. */
 static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
 	struct nic_request *previous = NULL, *next;
@@ -266,7 +267,8 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* Also reserves the entry in the table of reads. */
+/* Prepares a GET, ATOMIC or CFG request: reserves the entry in the table of reads that waits for
+ * the answer. */
 static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p,
 					      uint8_t type, struct nic_read **read)
 {

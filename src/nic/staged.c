@@ -13,7 +13,8 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, NIC_STAGED_RETRY_US})
 
-/* From the oldest on, which most likely settles first. */
+/* Finds the PUT of a write. Searches from the oldest on, because the oldest write most likely
+ * settles first. */
 static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
 {
 	struct staged_put *put = n->puts;
@@ -144,8 +145,8 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 	return before % h->sub == 0 && *unit > 0 && *unit >= h->payload_bytes;
 }
 
-/* Beyond NIC_STAGED_LATER, only the oldest missing packet of a session may begin a write. Otherwise
- * writes that wait for others could use all space of the owner. */
+/* Begins a write. Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may
+ * begin one. Otherwise writes that wait for other writes could use all the space of the owner. */
 static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h, const struct nic_place *to)
 {
@@ -232,7 +233,8 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
 }
 
-/* From now on the sender sends only granted packets; earlier ones may still arrive. */
+/* Makes the sender wait: from now on it sends only granted packets. Packets sent before may still
+ * arrive. */
 static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_header *h)
 {
 	/* A packet within the grant without space withdraws the grant. */

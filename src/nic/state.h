@@ -119,7 +119,7 @@ struct nic_request {
 	bool staged_waits;
 	/* receive entry: time of the next check, and the last interval */
 	uint64_t look_ns, pause_ns;
-	/* Not cleared on reuse: the counts above define which entries are valid. */
+	/* Not cleared on reuse from here on: the counts above define which entries are valid. */
 	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* payload of a NAP or CFG write */
 	struct nic_piece pieces[NIC_LIST_ENTRIES_MAX];
 };

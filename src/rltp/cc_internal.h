@@ -12,7 +12,8 @@ struct cc_ops {
 	bool ecn;    /* needs ECN marks */
 	bool steady; /* the window is always `most`, without pacing */
 	void (*acked)(struct cc *c, const struct cc_ack *ack);
-	/* At the end of a round trip, after `acked`. Must clear or halve the counts of packets. */
+	/* Called when a round trip completes, after `acked`. It must clear or halve the counts of
+	 * packets in `cc`. */
 	void (*round)(struct cc *c, const struct cc_ack *ack);
 	void (*lost)(struct cc *c, uint32_t inflight,
 		     uint64_t now_ns); /* c->lost includes the new losses */
@@ -21,7 +22,7 @@ struct cc_ops {
 
 extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 
-/* Also used by DCTCP. */
+/* Reactions to losses in cc_reno.c; module DCTCP uses them too. */
 void cc_reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
 void cc_reno_timeout(struct cc *c, uint64_t now_ns);
 
@@ -41,7 +42,8 @@ static inline bool cut_allowed(const struct cc *c, uint64_t now_ns)
 	return c->reduced_ns == 0 || elapsed(now_ns, c->reduced_ns) >= round_length(c);
 }
 
-/* At least `least`, in 1/256 packets, but at most c->most. */
+/* Sets the window to at least `least` and at most c->most. `least` is in 1/256 packets. If c->most
+ * is smaller, the window is c->most. */
 static inline void window_set(struct cc *c, uint64_t window, uint32_t least)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE;

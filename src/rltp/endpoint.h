@@ -79,7 +79,7 @@ struct rltp_endpoint_counters {
 	uint64_t rejects_sent, rejects_accepted, rejects_refused;
 };
 
-/* Both sides require different protection. */
+/* A peer that requires other protection of its sessions than this node. */
 struct rltp_mismatch {
 	uint16_t node;
 	uint8_t own, peer; /* enum wire_protect */
@@ -117,7 +117,8 @@ void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status)
 /* NULL: none. Valid until the peer is removed. */
 struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t node);
 
-/* For a peer outside of the node table, by address; NULL: none. */
+/* Returns the session of the peer that is outside of the node table and has this address, or
+ * NULL. */
 struct rltp_session *rltp_endpoint_outside(struct rltp_endpoint *e, const struct udp_address *at);
 
 /* Queues a message. Starts the handshake if necessary. DXP_ENOMEM: not queued. */

@@ -188,7 +188,7 @@ static void hello_expire(struct rltp_endpoint *e, struct rltp_session *s, uint64
 		handshake_begin(e, s, now_ns);
 		return;
 	}
-	/* In this state, rltp_session_fail() does not count a closed session. */
+	/* In this state, rltp_session_fail() does not count the end of an open session. */
 	s->state = RLTP_HANDSHAKE;
 	rltp_session_fail(s, DXP_ETIMEDOUT);
 }
@@ -269,7 +269,8 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	s->hello_ack_due = true;
 }
 
-/* Both sides sent a HELLO with protection: true if this side's counts. */
+/* If both sides have sent a HELLO with protection, decides which one counts. Returns true if it is
+ * this side's HELLO. */
 static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_session *s,
 			     const struct wire_header *h, const struct wire_hello *hello)
 {

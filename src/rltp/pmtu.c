@@ -51,7 +51,7 @@ static void search(struct rltp_session *s, uint16_t size, uint64_t now_ns)
 	p->deadline_ns = now_ns;
 }
 
-/* From the largest size on, because most paths carry an MTU of 1500 or 9000. */
+/* Starts a search with the largest size, because most paths carry an MTU of 1500 or 9000 bytes. */
 static void search_all(struct rltp_session *s, uint64_t now_ns)
 {
 	s->io->pmtu.high = (uint16_t)(s->agreed + 64);

@@ -87,7 +87,8 @@ static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload
 		io->ack_now = true;
 	}
 	if (had_holes && !rx_map_has_holes(&io->rx))
-		/* With this acknowledgement the sender can free its whole window. */
+		/* All holes are filled, so with this acknowledgement the sender can free its whole
+		 * window. */
 		io->ack_now = true;
 	io->gap_reported = false;
 	s->rx_count++;

@@ -88,7 +88,8 @@ static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, u
 	return (uint32_t)max_u64(age_ns - hold_ns, 1);
 }
 
-/* Without echo: packet cum - 1, if it was sent once. Includes the receiver's delay. */
+/* Samples the round trip for an acknowledgement without echo. It uses packet cum - 1, if this
+ * packet was sent only once. The sample includes the receiver's delay. */
 static void rtt_from_entry(struct rltp_session *s, uint32_t cum, uint64_t arrived_ns)
 {
 	const struct tx_entry *entry = tx_entry_at(s->io, cum - 1);

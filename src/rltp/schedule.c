@@ -12,7 +12,7 @@
 
 #define SCHEDULE_MIN 8
 
-/* Also shrinks the heap after many sessions have closed. */
+/* Reserves the heap. Also makes it smaller after many sessions have closed. */
 int schedule_reserve(struct schedule *q, uint32_t sessions)
 {
 	uint32_t space = q->space ? q->space : SCHEDULE_MIN;

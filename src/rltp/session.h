@@ -98,15 +98,16 @@ struct rltp_peer_info {
 	uint16_t payload_bytes;
 	/* Silence in ns that closes the session; at least RLTP_DEAD_NS. */
 	uint64_t patience_ns;
-	/* Not in the node table: the address identifies the peer, and `node` is a number of this
-	 * endpoint, WIRE_NODE_OUTSIDE or higher. */
+	/* True: the peer is not in the node table, and its own id is unknown. So its address
+	 * identifies it. `node` is then a number of this endpoint only, WIRE_NODE_OUTSIDE or
+	 * higher. */
 	bool outside;
 };
 
 struct rltp_session;
 struct rltp_shared;
 
-/* As set by the last rltp_endpoint_peer. */
+/* Returns the values that the last rltp_endpoint_peer set. */
 struct rltp_peer_info rltp_session_peer(const struct rltp_session *s);
 const struct udp_address *rltp_session_address(const struct rltp_session *s);
 bool rltp_session_is_outside(const struct rltp_session *s);

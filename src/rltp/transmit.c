@@ -63,8 +63,8 @@ static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 	return unit;
 }
 
-/* Without support by the peer, the message becomes a RESYNC, which keeps its position in the
- * stream. */
+/* Splits the message into packets. If the peer's version does not support the message, it becomes a
+ * RESYNC, which keeps its position in the stream. */
 static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 {
 	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
@@ -150,7 +150,8 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entr
 	datagram_finish(s, &p, out);
 	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
 			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);
-	/* Without holes, cum_ack of this packet replaces a delayed acknowledgement. */
+	/* If there are no holes, the field cum_ack of this packet replaces a delayed
+	 * acknowledgement. */
 	if (!rx_map_has_holes(&s->io->rx)) {
 		s->io->ack_deadline_ns = UINT64_MAX;
 		s->io->unacked_arrivals = 0;

@@ -66,7 +66,7 @@ static bool tx_ring_grow(struct rltp_io *io, uint32_t next)
 	return true;
 }
 
-/* Without memory for a longer ring, the window stays shorter; this is no error. */
+/* If memory for a longer ring is short, the window stays shorter. This is not an error. */
 bool tx_ring_has_space(struct rltp_session *s)
 {
 	uint32_t span = s->tx_next - s->io->tx_una;

@@ -38,7 +38,8 @@ struct rv32_core *rv32_core_create(const struct rv32_core_options *options)
 		rv32_core_destroy(core);
 		return NULL;
 	}
-	/* Not zero yet, so the first launch must clear it. */
+	/* Marks all private memory as written: it is not zero yet, so the first launch must clear
+	 * it. */
 	for (uint32_t i = 0; i < warps; i++)
 		core->dirty[i] = bytes;
 	return core;

@@ -35,7 +35,7 @@
 
 struct rv32_code;
 
-/* Of the execution loop, for different processors; all compute the same bits. */
+/* Builds of the execution loop for different processors. All compute the same bits. */
 enum rv32_build { RV32_BUILD_BEST, RV32_BUILD_BASELINE, RV32_BUILD_AVX2 };
 
 /* Returns true if this processor can run it. */

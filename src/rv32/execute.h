@@ -60,7 +60,7 @@ struct span {
 	uint32_t read_limit, write_limit;
 };
 
-/* With the same pc, not running now. */
+/* Lanes of a warp that have the same pc and do not run now. */
 struct lane_group {
 	uint32_t pc; /* step at which they continue */
 	uint32_t mask;

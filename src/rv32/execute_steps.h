@@ -54,7 +54,8 @@
 		return s + 1;                          \
 	}
 
-/* By lane, also for lanes that do not run. */
+/* Handler: d = expression of x (rs1) and y (rs2), one lane after the other. Computes it also for
+ * lanes that do not run. */
 #define SCALAR(name, expression)                                     \
 	HANDLER(name)                                                \
 	{                                                            \
@@ -89,7 +90,7 @@ IMMEDIATE(xori, x ^ y)
 IMMEDIATE(ori, x | y)
 IMMEDIATE(andi, x &y)
 
-/* By the same number of bits in all lanes. */
+/* Handler: shifts all lanes by the same number of bits. */
 #define SHIFT(name, type, operator)                                \
 	HANDLER(name)                                              \
 	{                                                          \

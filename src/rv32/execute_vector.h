@@ -22,7 +22,7 @@
 typedef uint32_t vec __attribute__((vector_size(4 * WIDTH)));
 typedef int32_t ivec __attribute__((vector_size(4 * WIDTH)));
 typedef float fvec __attribute__((vector_size(4 * WIDTH)));
-/* At any address. */
+/* A vec at any address, aligned or not. */
 typedef uint32_t loose __attribute__((vector_size(4 * WIDTH), aligned(1)));
 
 INLINE vec *row(struct warp *w, unsigned index)

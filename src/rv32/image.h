@@ -29,7 +29,7 @@ struct rv32_object {
 	size_t bytes;
 };
 
-/* In the order of kernel_arg_addr_space. */
+/* Address spaces, in the order of kernel_arg_addr_space. */
 enum rv32_space { RV32_SPACE_VALUE, RV32_SPACE_GLOBAL, RV32_SPACE_CONSTANT, RV32_SPACE_LOCAL };
 
 enum rv32_access_qualifier {

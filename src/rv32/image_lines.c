@@ -277,7 +277,8 @@ static int by_address(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	/* At one address, the end of a sequence (line 0) precedes the next begin. */
+	/* At equal addresses, a row that ends a sequence (line 0) comes before the row that begins
+	 * the next sequence. */
 	return (x->line > y->line) - (x->line < y->line);
 }
 

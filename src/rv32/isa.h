@@ -144,7 +144,7 @@ enum rv32_format {
 enum rv32_opcode { RV32_OP_LIST(RV32_OP_ENUM) RV32_OPCODES };
 #undef RV32_OP_ENUM
 
-/* As encoded. */
+/* Rounding modes, as encoded. */
 enum rv32_rounding {
 	RV32_RNE,    /* to nearest, ties to even */
 	RV32_RTZ,    /* towards zero */

@@ -6,7 +6,7 @@
 
 #include "rv32/execute.h"
 
-/* For callbacks of a launch. */
+/* One lane of a warp, as the callbacks of a launch use it. */
 struct rv32_item {
 	struct warp *warp;
 	uint32_t lane;

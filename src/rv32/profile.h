@@ -6,7 +6,7 @@
 #include "rv32/core.h"
 #include "rv32/image.h"
 
-/* Of one instruction. */
+/* Executions of one instruction of the code. */
 struct rv32_count {
 	uint64_t warp_instructions; /* once per warp */
 	uint64_t instructions;      /* for each lane */

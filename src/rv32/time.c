@@ -13,7 +13,7 @@
 #define REGISTERS 64 /* x0 .. x31, f0 .. f31 */
 #define FLOATS    32
 
-/* Of a modelled data cache. */
+/* A line of a modelled data cache. */
 struct line {
 	uint32_t tag;  /* address / line + 1; 0: empty */
 	uint64_t used; /* last access */

@@ -37,7 +37,7 @@ struct rv32_time_parameters {
 	uint32_t line_cycles;
 };
 
-/* About memory. */
+/* Assumptions about latency and bandwidth of the memory. */
 enum rv32_time_case { RV32_TIME_FAST, RV32_TIME_NOMINAL, RV32_TIME_SLOW, RV32_TIME_CASES };
 
 struct rv32_time_result {

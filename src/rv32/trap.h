@@ -38,7 +38,8 @@ struct rv32_trap {
 	/* RV32_TRAP_BARRIER: ended without reaching it */
 	uint32_t waited_for;
 	uint64_t instructions; /* lane instructions of this core so far */
-	/* On the address' page, or else the page before; 0: none. */
+	/* The segment on the page of the address, or else on the page before it. segment_kind 0:
+	 * none. */
 	uint8_t segment_kind;
 	int16_t argument; /* of the segment; -1: none */
 	uint32_t segment_base, segment_bytes;

@@ -14,7 +14,8 @@
  * DMA controller behind PCIe with its interrupt. */
 extern const struct stages_options bridge_source_stages;
 
-/* Of the naive method: DMA through the API, and copies (S-04). */
+/* Rates that the source measured for the naive method: DMA through the API, and the method's copies
+ * (S-04). */
 extern const struct stages_options bridge_source_naive_stages;
 
 #define BRIDGE_SOURCE_NAIVE_BYTES 320000000ull

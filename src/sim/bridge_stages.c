@@ -14,7 +14,7 @@
 
 #define PS_PER_S 1e12
 
-/* Through a line, only one step at a time can stream. */
+/* Lines are resources through which only one step at a time can stream. */
 enum { NET_IN = 1, NET_OUT = 2, TO_DEVICE = 4, FROM_DEVICE = 8, COPY = 16 };
 
 static const struct {

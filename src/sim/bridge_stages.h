@@ -51,8 +51,8 @@ struct stages_options {
 	/* ns, added to each latency at random, uniform up to this */
 	uint64_t jitter_ns;
 	uint64_t seed;
-	/* By kind: number of the step, from 1, that fails with DXP_EDEVICE (DMA) or DXP_EPEERLOST
-	 * (network), or never completes; 0: none. */
+	/* For each kind of step, the number of the step (the first has 1) that fails with
+	 * DXP_EDEVICE (DMA) or DXP_EPEERLOST (network), or that never completes; 0: none. */
 	uint64_t fail[STAGES_KINDS], stall[STAGES_KINDS];
 };
 

@@ -19,7 +19,8 @@ static uint32_t host_of(const struct udp_address *a)
 static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct datagram *d)
 {
 	uint32_t held = d->header_bytes, bytes = d->header_bytes;
-	/* Of data packets only the headers; a probe's checksum covers its padding. */
+	/* Stores only the headers of data packets. Other packets are stored whole, because a
+	 * probe's checksum covers its padding. */
 	bool whole = !n->options.headers_only || !wire_type_data(d->header[WIRE_OFF_TYPE]);
 
 	for (int i = 0; i < d->slice_count; i++)

@@ -17,7 +17,7 @@
 #define RING      (2 * INC_LOAD_OUTSTANDING_MAX)
 #define UNTOUCHED 0xa5
 
-/* Of one operation. */
+/* The members' reports about one operation, and its expected result. */
 struct verdict {
 	uint32_t number; /* entry: number % RING */
 	bool received;   /* a member has reported, so `status` and `done_elements` are set */

@@ -29,7 +29,8 @@ struct inc_load_options {
 	uint8_t collective;
 	enum dxp_inc_op op;
 	enum dxp_inc_type type;
-	/* From operation `rogue_call` on, this member uses another number of elements; 0: never. */
+	/* From operation `rogue_call` on, member `rogue_member` uses another number of elements
+	 * than the others. A `rogue_call` of 0: never. */
 	uint32_t rogue_member, rogue_call;
 	uint64_t grace_ns; /* ns after the job's last progress; 0: 6 s */
 };

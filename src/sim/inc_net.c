@@ -18,7 +18,8 @@
 #define SPINS_MAX     64
 #define START_NS      S_NS
 #define HASH_PRIME    0x100000001b3ull
-/* In a packet's `port`: it leaves the node of that number; otherwise it arrives there. */
+/* Flag in `port` of a packet. If it is set, the packet leaves the node with that number; otherwise
+ * the packet arrives at that node. */
 #define LEAVES 0x80000000u
 
 struct node {

@@ -23,7 +23,7 @@ static uint32_t below(const struct inc_tree *t, uint32_t level)
 	return n == 0 || n > t->pods[level - 1] ? t->pods[level - 1] : n;
 }
 
-/* Of a pod; a host is a pod of one node. */
+/* Returns the number of nodes in a pod. A host is a pod of one node. */
 static uint32_t members(const struct inc_tree *t, uint32_t level)
 {
 	return level == 0 ? 1 : beside(t, level);

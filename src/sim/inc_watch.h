@@ -15,7 +15,7 @@
 
 struct inc_watch;
 
-/* For one job. DXP_ENOMEM. */
+/* Creates a watch of the network for one job. DXP_ENOMEM. */
 int inc_watch_create(struct inc_job *job, struct inc_watch **out);
 void inc_watch_destroy(struct inc_watch *w);
 

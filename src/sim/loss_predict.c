@@ -76,7 +76,7 @@ static int interval_find(const struct model_parameters *p, uint64_t seed, size_t
 	bool waits = ways[way].recovery != RLTP_IRN;
 	int64_t first = waits ? TIMEOUT_FIRST : 1, last = waits ? TIMEOUT_LAST : SEEDS_MORE;
 
-	/* Without loss, neither changes the rate. */
+	/* Without loss, neither the time-out nor the seed changes the rate. */
 	for (int64_t i = first; loss_ppm && i <= last; i++) {
 		double gbps;
 		int status = rate_run(p, waits ? seed : seed + (uint64_t)i, way, loss_ppm,

@@ -46,7 +46,7 @@ struct net_path_options {
 	uint64_t rate_bps;
 	uint64_t host_rate_bps;  /* of hosts' ports; 0: rate_bps */
 	uint64_t spine_rate_bps; /* between leaf and spine; 0: rate_bps */
-	/* Of switches; in `wire`, of hosts. */
+	/* Limits of the ports of switches; in `wire`, of hosts. */
 	uint32_t queue_bytes, mark_bytes;
 };
 

@@ -51,8 +51,8 @@ static size_t host_send(void *host, struct datagram *out, size_t count, uint64_t
 
 	if (h->beside)
 		h->beside->poll(h->beside_context, now_ns);
-	/* Until nothing is due, as a node does. Sealed datagrams are valid only until the next
-	 * nic_send, so those once. */
+	/* Repeats until nothing is due, as the loop of a node does. With sealed datagrams, runs
+	 * only once, because they are valid only until the next nic_send. */
 	do {
 		nic_doorbells(n, now_ns);
 		more = nic_send(n, out + total, count - total, now_ns);

@@ -17,7 +17,8 @@ struct sim_options {
 	uint32_t hosts;    /* 2 .. 64; host i has node id i + 1 */
 	uint64_t delay_ns; /* host to host; 0: 10 us */
 	uint64_t rate_bps; /* per host's port; 0: unlimited */
-	/* Of that port: beyond these waiting bytes it drops, or marks (ECN); 0: never. */
+	/* Limits of that port: with more than queue_bytes waiting it drops packets, with more than
+	 * mark_bytes it marks them (ECN); 0: never. */
 	uint32_t queue_bytes, mark_bytes;
 	uint32_t backlog_bytes, socket_bytes; /* see net.h */
 	uint64_t poll_ns;

@@ -207,8 +207,9 @@ static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_he
 
 	if (aggregator->state != AGGREGATOR_EMPTY && aggregator->seq == h->req_id)
 		return aggregator;
-	/* Both planes share the sequence numbers, so an aggregator here may miss many. After
-	 * SWITCH_STALE_NS it accepts any. */
+	/* The user-space plane and the XDP plane share the sequence numbers. So an aggregator here
+	 * may stay unused while the XDP plane uses many numbers. After SWITCH_STALE_NS the
+	 * aggregator accepts any number. */
 	if (aggregator->state != AGGREGATOR_EMPTY && seq_before(h->req_id, aggregator->seq) &&
 	    now_ns - aggregator->touched_ns < SWITCH_STALE_NS)
 		return NULL;

@@ -44,9 +44,10 @@ enum aggregator_state {
 	AGGREGATOR_DONE        /* has the group's result */
 };
 
-/* Of one segment. `data` has `child_count` positions of `stride` bytes: at 0 the fold of the first
- * `folded` contributions, later the result; at i the contribution of child i, if it came before
- * those of earlier children. */
+/* Combines the contributions to one segment. `data` has `child_count` positions of `stride` bytes.
+ * Position 0 holds the fold of the first `folded` contributions, and later the result. Position i
+ * holds the contribution of child i if it arrived before the contributions of all earlier children
+ * did. */
 struct aggregator {
 	uint32_t seq;
 	uint8_t state;  /* enum aggregator_state */
@@ -233,7 +234,7 @@ bool reject_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uin
 bool reject_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 bool reject_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 
-/* With group and key for its REFUSED packet. */
+/* A rejection, and the group and key for the REFUSED packet that reports it. */
 struct rejecting {
 	uint32_t group, qkey;
 	int status; /* an enum dxp_status */

@@ -32,7 +32,7 @@ static uint32_t bucket_first(const struct sw_group *g, uint32_t ip, uint16_t por
 
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port)
 {
-	/* At least half is free, so the search ends. */
+	/* At most half of the entries are used, so the search always reaches a free entry. */
 	for (uint32_t at = bucket_first(g, ip, port); g->buckets[at];
 	     at = (at + 1) & g->bucket_mask) {
 		unsigned index = g->buckets[at] - 1u;
@@ -95,7 +95,8 @@ static bool group_allocate(struct sw_group *g)
 	g->buckets = calloc(buckets, sizeof(*g->buckets));
 	g->aggregators = calloc(aggregators, sizeof(*g->aggregators));
 	g->queue = calloc(aggregators, sizeof(*g->queue));
-	/* Not cleared: data is written before it is read. Untouched pages take no memory. */
+	/* Does not clear this memory, because all data is written before it is read. Pages that are
+	 * never touched take no memory. */
 	g->data = malloc(aggregators * aggregator_bytes(g));
 	if (!g->children || !g->connections || !g->buckets || !g->aggregators || !g->queue ||
 	    !g->data)

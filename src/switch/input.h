@@ -16,7 +16,7 @@
 
 enum input_class { INPUT_FORWARDED, INPUT_COMPUTED, INPUT_CLASSES };
 
-/* By class. */
+/* Numbers of packets, by class. */
 struct input_counters {
 	uint64_t queued[INPUT_CLASSES];
 	/* dequeued while the other class waited */

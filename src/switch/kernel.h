@@ -66,7 +66,8 @@ struct kernel_group {
 	struct kernel_child children[SWITCH_KERNEL_CHILDREN];
 };
 
-/* Of an operation; another identity is a disagreement. */
+/* Identity of an operation. A contribution with another identity disagrees with the other
+ * members. */
 struct kernel_call {
 	/* packed by packet_kind() */
 	__u64 kind;
@@ -95,7 +96,8 @@ struct kernel_aggregator {
 	__u64 data[SWITCH_KERNEL_WORDS];
 };
 
-/* By aggregator; written under its lock, read when complete. */
+/* Value in map `contributions`, one for each aggregator. It is written under the aggregator's lock,
+ * and read when all contributions are there. */
 struct kernel_contributions {
 	__u64 words[SWITCH_KERNEL_CHILDREN][SWITCH_KERNEL_WORDS];
 };

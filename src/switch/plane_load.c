@@ -20,7 +20,7 @@
 #define ICRC_MAP        ".rodata.icrc"
 #define ICRC_WAYS       8
 
-/* Of libbpf or the verifier. */
+/* Last informative line of libbpf or the verifier. */
 static _Thread_local char reported[PLANE_WHY_BYTES];
 
 static int on_message(enum libbpf_print_level level, const char *format, va_list args)

@@ -11,7 +11,7 @@
 #include "switch/reduce.h"
 #include "switch/reduce_half.h"
 
-/* Without alignment. */
+/* Element types that need no alignment. */
 #define ANYWHERE __attribute__((aligned(1)))
 typedef int8_t any_int8;
 typedef uint8_t any_uint8;

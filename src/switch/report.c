@@ -48,7 +48,7 @@
 	X(forwarded_dropped, false)    \
 	X(computed_dropped, false)
 
-/* Of requests. */
+/* Counters of requests for counters. */
 struct served {
 	uint64_t answered, malformed, unauthentic, limited;
 };

@@ -17,7 +17,7 @@ struct serve_options {
 	const char *const *ports;
 	unsigned port_count;
 	bool native;
-	/* Of forwarded and computed packets (input.h); 0 stands for 1. */
+	/* Weights of forwarded and computed packets in the arbiter (input.h); 0 stands for 1. */
 	uint8_t weights[INPUT_CLASSES];
 	int socket_priority; /* of link_options; 0 .. 6 */
 	const char *user;    /* to run as, see privileges_drop */

@@ -27,7 +27,7 @@ struct sender {
 	uint64_t used_ns;
 };
 
-/* Of one source port and destination. */
+/* Packets of a batch that have the same source port and destination. */
 struct way {
 	struct udp_address to;
 	uint16_t from_port;
@@ -45,7 +45,7 @@ struct senders {
 	uint8_t numbers[ROCE_SOURCE_PORTS];
 	struct sender table[SERVE_SENDERS_MAX];
 
-	/* From here on: current batch. */
+	/* The fields from here on are about the current batch. */
 	uint32_t way_count;
 	struct way ways[SERVE_BATCH];
 	uint16_t ways_table[WAYS_BUCKETS]; /* 1 + way; 0: free */

@@ -41,7 +41,7 @@ struct sw_options {
 	uint8_t parent_count;
 	uint32_t groups_max; /* 0: SWITCH_GROUPS_DEFAULT */
 	uint64_t memory_max; /* of all aggregators; 0: SWITCH_MEMORY_DEFAULT */
-	/* Without data and renewals; 0: 30 s. */
+	/* Time in ms after which a group without data and renewals is freed; 0: 30 s. */
 	uint32_t lease_ms;
 	/* largest accepted payload; 0: for MTU 1500 */
 	uint16_t segment_bytes;
@@ -51,7 +51,8 @@ struct sw_options {
 	/* of compatible groups (sup_mpi_type): 1 << enum dxp_inc_mode; 0: all */
 	uint16_t modes;
 	struct sw_kernel kernel;
-	/* Of the arbiter before this core, for `dxp inc`; NULL: none. */
+	/* Counters of the arbiter that passes packets to this core, for answers to `dxp inc`; NULL:
+	 * none. */
 	const struct input_counters *input;
 };
 

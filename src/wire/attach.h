@@ -62,7 +62,8 @@ struct attach_request {
 	char label[FABRIC_NAME_BYTES];
 };
 
-/* For `dxp vf`: adjacent queue pairs of one user, or free ones. */
+/* A row of `dxp vf`: adjacent queue pairs of a function that one user has opened, or that are
+ * free. */
 struct attach_row {
 	uint8_t function, qp, qps; /* `qps` queue pairs from `qp` on */
 	uint8_t state;             /* enum dxp_function_state; 0: no user */

@@ -136,7 +136,7 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.recovery = *AT(HELLO_RECOVERY),
 		.protect = *AT(HELLO_PROTECT),
 	};
-	/* Without session, window and payload size, the peer could not receive. */
+	/* A peer must state a session, a window and a payload size, or it could not receive. */
 	if (h.session == 0 || h.rwnd == 0 || h.rwnd > WIRE_WINDOW_MAX ||
 	    h.payload_bytes < WIRE_PAYLOAD_MIN || h.payload_bytes > WIRE_PAYLOAD_MAX ||
 	    h.payload_bytes % 64 != 0 || h.recovery > WIRE_RECOVERY_LAST)

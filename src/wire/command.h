@@ -102,7 +102,8 @@ enum command_fetch {
 	FETCH_PROFILE,
 };
 
-/* As enum bridge_path and enum bridge_mode. */
+/* Paths and modes of a bridge transfer; the values are those of enum bridge_path and enum
+ * bridge_mode. */
 enum command_bridge_path { COMMAND_BRIDGE_IN, COMMAND_BRIDGE_OUT, COMMAND_BRIDGE_THROUGH };
 enum command_bridge_mode { COMMAND_BRIDGE_PIPELINED, COMMAND_BRIDGE_SEQUENTIAL };
 

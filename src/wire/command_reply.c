@@ -169,7 +169,7 @@ int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply
 	return DXP_OK;
 }
 
-/* Not inlined: gcc 12 would warn of an overflow that the cursor prevents. */
+/* Not inlined, because gcc 12 would warn of an overflow that the cursor prevents. */
 static __attribute__((noinline)) void put_event(struct put_cursor *p, const struct command_event *e)
 {
 	put_8(p, COMMAND_EVENT);
@@ -234,7 +234,7 @@ int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event)
 	return DXP_OK;
 }
 
-/* Not inlined, see put_event. */
+/* Not inlined, for the same reason as put_event. */
 static __attribute__((noinline)) void put_failed(struct put_cursor *p, uint64_t event,
 						 const char *text)
 {

@@ -2,10 +2,11 @@
 /* Encodes and decodes the body of RUN: name, index space, arguments. */
 #include "wire/command_codec.h"
 
-/* On the wire only: an image described like the argument whose index follows. 128 descriptions
- * would not fit in a message. */
+/* Kind of an argument only on the wire: an image whose description equals the description of an
+ * earlier argument. The message then has the index of that argument. The descriptions of a kernel's
+ * 128 images would not fit in one message. */
 #define ARG_IMAGE_LIKE 6
-/* On the wire only: a buffer with its size. */
+/* Kind of an argument only on the wire: a buffer with its size. */
 #define ARG_BUFFER_SIZED 7
 
 static bool argument_valid(const struct command_argument *a)

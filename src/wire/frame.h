@@ -76,7 +76,7 @@
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };
 #undef WIRE_TYPE_ENUM
 
-/* In version 1, unknown bits make a frame malformed. */
+/* Flags of the common header. In version 1, a frame with unknown bits is malformed. */
 enum wire_flag {
 	WIRE_FLAG_AR = 1 << 0,      /* acknowledge at once; CREDIT: requests credits */
 	WIRE_FLAG_ACKV = 1 << 1,    /* cum_ack is valid */
@@ -181,7 +181,7 @@ enum wire_feature {
 	X(HELLO_RESERVED_32, 100, 4) \
 	X(HELLO_TAG, 104, 16)
 
-/* In sessions with protection, in place of HELLO_TAG. */
+/* Last fields of a HELLO in a session with protection. They take the place of HELLO_TAG. */
 #define WIRE_HELLO_SEALED_FIELDS(X) \
 	X(HELLO_KEY, 104, 32)       \
 	X(HELLO_KEY_TAG, 136, 16)   \
@@ -270,7 +270,7 @@ enum wire_offset {
 /* Bytes before key or tag, whichever comes first. */
 #define WIRE_HELLO_TAG_OFFSET WIRE_OFF_HELLO_TAG
 
-/* Of a session's packets; values on the wire. */
+/* Protection of the packets of a session; the values are on the wire. */
 enum wire_protect {
 	WIRE_PROTECT_NONE = 0, /* checksum */
 	/* tag: others can read the payload, but not change or replay it */
@@ -280,7 +280,7 @@ enum wire_protect {
 };
 #define WIRE_PROTECT_LAST WIRE_PROTECT_ENCRYPT
 
-/* For reliable data, with its extension. */
+/* A decoded header: the common header and, for reliable data, its extension. */
 struct wire_header {
 	uint8_t type;
 	uint8_t header_bytes; /* before body or payload: 32, 64, 72 or 80 */

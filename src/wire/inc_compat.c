@@ -16,7 +16,7 @@
 enum compat_offset { INC_COMPAT_FIELDS(OFFSET_ENUM) };
 #undef OFFSET_ENUM
 
-/* Of control payload and extension, with the source's names. */
+/* Fields of the control payload and of its extension, with the source's names. */
 #define MEMBER(bits, field) uint##bits##_t field;
 struct compat_control {
 	INC_COMPAT_CONTROL_FIELDS(MEMBER)

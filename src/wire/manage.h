@@ -35,7 +35,7 @@
 /* GONE and REVOKED remove a row: the node left, or the reader may not use it any more. */
 enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVOKED = 3 };
 
-/* Beyond version 1; the manager passes unknown bits on. */
+/* Abilities of a node beyond version 1, as bits. The manager passes unknown bits on. */
 #define MANAGE_CAPABILITIES_NONE  0u
 #define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* only DMA engines reach the memory */
 /* reached at the address in its JOIN, not at the one it sends from */
@@ -67,7 +67,8 @@ struct node_entry {
 	char name[FABRIC_NAME_BYTES];   /* [A-Za-z0-9._-], never empty */
 	char engine[FABRIC_NAME_BYTES]; /* printable; may be empty */
 	char device[FABRIC_DEVICE_BYTES];
-	/* Of the node's machine or user. ROLE_NONE: joined with the fabric key. */
+	/* Role and public key of the node's machine or user. ROLE_NONE: the node joined with the
+	 * fabric key. */
 	uint8_t role; /* enum manage_role */
 	uint8_t key[PUBLIC_KEY_BYTES];
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between manage.c and manage_rows.c: a row, and the frame around a body. */
+/* Interface between manage.c and manage_rows.c: encodes a row of the node table, and completes the
+ * frame around a body. */
 #ifndef WIRE_MANAGE_ENTRY_H
 #define WIRE_MANAGE_ENTRY_H
 

@@ -39,7 +39,8 @@ static uint32_t get_be24(const uint8_t *p)
 
 uint64_t roce_rnr_ns(unsigned code)
 {
-	/* In 10 us, doubling every two codes: 1, 2, 3, 4, 6, 8, 12 ... Code 0 is the longest. */
+	/* In units of 10 us, the time doubles every two codes: 1, 2, 3, 4, 6, 8, 12 ... Code 0 is
+	 * the longest time. */
 	uint64_t units = code == 0   ? 65536
 			 : code == 1 ? 1
 			 : code % 2  ? 3ull << (code - 3) / 2

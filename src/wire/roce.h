@@ -76,7 +76,7 @@ enum roce_nak {
 /* Returns the wait after an RNR NAK with this code (0 .. 31). */
 uint64_t roce_rnr_ns(unsigned code);
 
-/* In host byte order. */
+/* Source and destination of a packet. Numbers are in host byte order. */
 struct roce_path {
 	uint32_t from_ip, to_ip;
 	uint16_t from_port, to_port;
@@ -115,7 +115,7 @@ bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
 
 /* ---- IPv4 or IPv6 ---- */
 
-/* Both IPv4 (mapped), or both IPv6. */
+/* Source and destination of a packet. Both addresses are IPv4 (mapped) or both are IPv6. */
 struct roce_ends {
 	struct udp_address from, to;
 };

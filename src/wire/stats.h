@@ -26,7 +26,7 @@ enum stats_part {
 
 enum stats_path_state { STATS_PATH_UNKNOWN, STATS_PATH_OPEN, STATS_PATH_BLOCKED };
 
-/* From a node to a peer (node/probe.h). */
+/* Measurement of the path from a node to a peer (node/probe.h). */
 struct stats_path {
 	uint16_t node;
 	uint8_t state; /* enum stats_path_state */

@@ -139,7 +139,7 @@ struct stats_session {
 	uint64_t values[STATS_SESSION_FIELDS];
 };
 
-/* Of one queue pair. */
+/* Counts of one queue pair. */
 struct stats_qp {
 	uint64_t sent_messages, sent_bytes, failed;
 	uint64_t received_messages, received_bytes, refused;

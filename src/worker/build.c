@@ -49,7 +49,7 @@ int worker_build_part(struct worker_server *s, const void *bytes, uint32_t count
 	return DXP_OK;
 }
 
-/* As the engine accepts a source; texts point into the package. */
+/* A program's source in the form that the engine takes. Its texts point into the package. */
 struct opened {
 	struct package package;
 	struct engine_source source;

@@ -21,7 +21,7 @@ struct worker_edit {
 	uint64_t needs[];
 };
 
-/* For a valid WRITE, COPY, FILL or MARK. */
+/* Returns the bytes that worker_edit_make() needs for a valid WRITE, COPY, FILL or MARK. */
 uint32_t worker_edit_bytes(const struct command *c);
 /* `out` has worker_edit_bytes() bytes and is aligned to 8. */
 void worker_edit_make(const struct command *c, struct worker_edit *out);

@@ -42,9 +42,10 @@ struct worker_folders {
  * logged. */
 int folders_open(struct folders *f, const char *scratch, const char *cache, bool shared);
 
-/* For the worker's process, before it runs any code of its host. `work`: number of the compiler's
- * folder. `host`: label, shorter than WORKER_LABEL_BYTES and without '/'; "": no programs are kept.
- * False, logged: no folder for the compiler. */
+/* Makes the folders of a worker. Runs in the worker's process, before any code of its host runs
+ * there. `work`: number of the folder for its compiler. `host`: label of the host, shorter than
+ * WORKER_LABEL_BYTES and without '/'; "": no programs are kept. Returns false, logged, if the
+ * folder for the compiler cannot be made. */
 bool folders_make(const struct folders *f, uint32_t work, const char *host,
 		  struct worker_folders *out);
 

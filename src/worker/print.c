@@ -129,7 +129,8 @@ static const char *loss_text(struct worker_print *p, size_t *bytes)
 	return p->loss;
 }
 
-/* Without text, returns the line about dropped text, or NULL. Caller holds the lock. */
+/* Returns the text that is there. If there is none, returns the line about dropped text, or NULL.
+ * Caller holds the lock. */
 static const char *text_give(struct worker_print *p, size_t *bytes)
 {
 	struct text given = p->given;

@@ -32,7 +32,7 @@ static void wake(void *context)
 		return;
 }
 
-/* Without memory, Linux kills the worker, not the daemon. No core files. */
+/* Makes Linux kill the worker, not the daemon, when memory is short. Disables core files. */
 static void worker_limit(void)
 {
 	const struct rlimit none = {0, 0};
@@ -115,7 +115,8 @@ void worker_process_run(const struct worker_process *p)
 	worker_limit();
 	struct worker_rings *rings =
 		mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, p->rings_fd, 0);
-	/* Later steps close descriptors that the sandbox needs, and start a thread. */
+	/* Enters the sandbox now, because the next steps close descriptors that this needs, and
+	 * start a thread. */
 	if (!confine(p))
 		_exit(1);
 	/* A change of namespaces may clear the signal. The worker must not outlive the zygote. */

@@ -13,7 +13,8 @@ int remover_open(const char *scratch, struct remover **out);
 /* Waits for the current removal. NULL is allowed. */
 void remover_close(struct remover *r);
 
-/* For folders_remove(). If the queue is full, the folder stays until `scratch` is removed. */
+/* Queues a folder for folders_remove(). If the queue is full, the folder stays until `scratch` is
+ * removed. */
 void remover_put(struct remover *r, uint32_t work);
 
 #endif

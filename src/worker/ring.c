@@ -48,8 +48,9 @@ bool worker_put(struct worker_side *e, uint32_t kind, const struct worker_parts 
 	return true;
 }
 
-/* As in nic/wake.c. Producer: publish, full fence, read `sleeps`. Consumer: set `sleeps`, full
- * fence, check the ring, sleep. One of them sees the other's store. */
+/* Wakeup protocol, as in nic/wake.c. Producer: publish, full fence, read `sleeps`. Consumer: set
+ * `sleeps`, full fence, check the ring, sleep. So either the consumer sees the message, or the
+ * producer sees `sleeps`. */
 bool worker_sleeps(struct worker_side *e)
 {
 	atomic_thread_fence(memory_order_seq_cst);
@@ -116,7 +117,7 @@ static void spin(const struct worker_side *e, uint32_t spin_ns)
 			relax();
 }
 
-/* Without FUTEX_PRIVATE_FLAG: two processes share the word. */
+/* Calls futex(). Without FUTEX_PRIVATE_FLAG, because two processes share the word. */
 static void futex(_Atomic uint32_t *word, int op, uint32_t value)
 {
 	syscall(SYS_futex, word, op, value, NULL, NULL, 0);

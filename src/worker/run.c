@@ -8,7 +8,7 @@ _Static_assert(sizeof(struct dxp_image) <= COMMAND_IMAGE_BYTES &&
 		       sizeof(struct dxp_sampler) <= COMMAND_SAMPLER_BYTES,
 	       "decoded values take no more than encoded ones");
 
-/* In a worker_run. */
+/* Returns the length of the argument's value in a worker_run. */
 static uint32_t value_bytes(const struct command_argument *a)
 {
 	switch (a->kind) {

@@ -41,7 +41,7 @@ struct worker_run {
 	struct worker_axis axes[];
 };
 
-/* For a valid RUN. */
+/* Returns the bytes that worker_run_make() needs for a valid RUN. */
 uint32_t worker_run_bytes(const struct command *c);
 /* `out` has worker_run_bytes() bytes, is aligned to 8, and gets no pointers into the message. */
 void worker_run_make(const struct command *c, struct worker_run *out);

@@ -138,8 +138,9 @@ static uint64_t memory_used(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* In a new user namespace, the worker has no rights over processes outside, and its processes are
- * counted separately. Without namespaces, the other parts remain. */
+/* Enters a new user namespace and a new namespace of System V objects. In the user namespace, the
+ * worker has no rights over processes outside, and its processes are counted separately. If Linux
+ * does not permit new namespaces, the other parts of the sandbox remain. */
 static void namespaces_enter(void)
 {
 	if (unshare(CLONE_NEWUSER | CLONE_NEWIPC) == 0)

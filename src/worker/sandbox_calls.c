@@ -228,7 +228,7 @@ static void permit_values(struct filter *f, uint32_t number, uint32_t index, con
 	answer(f, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* Without new namespaces. */
+/* Appends: permits clone() without new namespaces. */
 static void permit_clone(struct filter *f)
 {
 	add(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);

@@ -78,7 +78,7 @@ static int edit_do(struct worker_server *s, const struct worker_edit *e, uint32_
 	return status;
 }
 
-/* At its offset in the reserved addresses. */
+/* Maps the file of device memory at this range of the reserved addresses. */
 static int range_map(struct worker_server *s, const struct worker_range *r)
 {
 	void *at = mmap(s->options.memory + r->address, r->bytes, PROT_READ | PROT_WRITE,

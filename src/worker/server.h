@@ -23,7 +23,7 @@ struct worker_server_options {
 	void *wake_context;
 };
 
-/* Until STOP or an invalid message; then releases every program. */
+/* Serves until STOP, or until an invalid message arrives. Then releases every program. */
 void worker_serve(const struct worker_server_options *options);
 
 #endif

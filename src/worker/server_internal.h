@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between server.c, answer.c, launch.c and build.c. */
+/* Interface between server.c, answer.c, launch.c and build.c. */
 #ifndef WORKER_SERVER_INTERNAL_H
 #define WORKER_SERVER_INTERNAL_H
 

@@ -57,7 +57,7 @@ static void gone(struct zygote *z)
 	z->pid = 0;
 }
 
-/* In the order of enum zygote_fd, with temporary numbers. */
+/* Descriptors that the zygote inherits, in the order of enum zygote_fd, with temporary numbers. */
 struct given {
 	int fds[ZYGOTE_FDS - ZYGOTE_SOCKET];
 };
@@ -276,7 +276,7 @@ void zygote_close(struct zygote *z)
 	free(z);
 }
 
-/* At most once per WORKER_AGAIN_NS. */
+/* Starts a new zygote if there is none. Does so at most once per WORKER_AGAIN_NS. */
 static int respawn(struct zygote *z)
 {
 	if (z->pid)

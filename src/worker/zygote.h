@@ -45,13 +45,13 @@ struct zygote_worker {
  * the parts that the machine lacks. */
 int zygote_open(const struct zygote_options *options, struct zygote **out,
 		struct engine_description *about);
-/* Also kills all workers. NULL is allowed. */
+/* Stops the zygote and kills all its workers. NULL is allowed. */
 void zygote_close(struct zygote *z);
 
 /* DXP_EAGAIN: too many requests, or the zygote is lost and may not restart yet. Retry at
  * zygote_deadline(). DXP_EIO: no zygote could be started (logged). */
 int zygote_start(struct zygote *z, const struct zygote_worker *worker);
-/* For a retry of zygote_start(). */
+/* Returns the time at which to retry zygote_start(). */
 uint64_t zygote_deadline(const struct zygote *z);
 /* DXP_EAGAIN: retry. */
 int zygote_kill(struct zygote *z, uint32_t id);

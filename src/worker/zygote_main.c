@@ -71,7 +71,8 @@ static void interrupt_none(void *context)
 {
 }
 
-/* With one page of private memory, which the engine tests. */
+/* Opens the engine. Gives the engine one page of private memory, because the engine tests its
+ * memory when it is opened. */
 static int engine_start(struct here *h)
 {
 	const struct engine_options options = {
@@ -247,7 +248,7 @@ static bool work_unused(const struct here *h, const struct child *ended)
 	return !h->folders.shared;
 }
 
-/* In a new worker, after the fork. */
+/* Closes the pipes of other workers. A new worker calls this function after the fork. */
 static void errors_forget(const struct here *h)
 {
 	for (int i = 0; i < CHILDREN_MAX; i++)
@@ -509,7 +510,7 @@ int zygote_main(int argc, char **argv)
 	h.start_folder = descriptor_raise(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	int status = folders_open(&h.folders, argv[3], argv[5][0] ? argv[5] : NULL,
 				  strtol(argv[6], NULL, 10) != 0);
-	/* For the compiler's temporary files. */
+	/* The zygote's compiler makes its temporary files in this folder. */
 	if (status == DXP_OK)
 		setenv("TMPDIR", h.folders.zygote, 1);
 	if (status == DXP_OK)

@@ -504,6 +504,7 @@ void arena_access_changed(struct arena *a)
 
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end)
 {
-	/* Without memory, the range stays in the list and is cleared again later. */
+	/* If this fails for lack of memory, the range stays in the list and is cleared again
+	 * later. */
 	ranges_remove(&a->stale, start, end);
 }

@@ -27,8 +27,8 @@ struct arena;
 int arena_create(uint64_t bytes, struct arena **out);
 void arena_destroy(struct arena *a);
 
-/* For memory on a device: releases mapping and file, except the tail. The arena then only allocates
- * addresses, and arena_base must not be called. */
+/* Releases mapping and file of the arena, for memory on a device. The arena then only allocates
+ * addresses, and arena_base must not be called. The memory of arena_tail stays. */
 void arena_unmap(struct arena *a);
 /* Returns WORKER_TAIL_BYTES of host memory behind the last address. */
 uint8_t *arena_tail(const struct arena *a);

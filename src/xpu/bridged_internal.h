@@ -22,8 +22,8 @@ struct bridged {
 	bool zeros_pinned;
 	struct nic_staged_write *writes; /* PUTs of peers; the NIC or the pump owns each */
 	struct staged_read *reads;
-	/* In the pump. Bounded, so that PUTs, GETs and the xPU's own transfers cannot starve one
-	 * another. */
+	/* PUTs and GETs in the pump. Their numbers are bounded, so that PUTs, GETs and the xPU's
+	 * own transfers cannot starve one another. */
 	uint32_t write_count, read_count;
 	struct staged_piece *pieces; /* buffers that the NIC sends */
 	uint32_t complaints;         /* log lines about failures so far */

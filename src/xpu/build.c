@@ -265,7 +265,7 @@ static int binary_unseal(struct build *b, const struct package *sealed, const ch
 	return DXP_OK;
 }
 
-/* From now on the host may release the package's inputs. */
+/* Posts a package to the worker. From now on the host may release the package's inputs. */
 static int build_post(struct build *b)
 {
 	struct program *p = b->program;
@@ -305,7 +305,8 @@ static void build_again(struct tenant *t, struct program *p)
 	build_send(t->worker, b);
 }
 
-/* From the oldest on: inputs are older than programs linked from them. */
+/* Rebuilds a tenant's programs from the oldest on, because inputs are older than programs linked
+ * from them. */
 void programs_rebuild(struct tenant *t)
 {
 	for (struct program_entry *e = t->programs.oldest; e; e = e->newer) {
@@ -425,7 +426,7 @@ static int package_accept(struct build *b, const struct command *c)
 	return DXP_OK;
 }
 
-/* On success the reply is queued, now or later. */
+/* Starts a build. On success the reply is sent later, or is queued already. */
 static int build_begin(struct tenant *t, const struct command *c)
 {
 	if (c->bytes > XPU_SOURCE_BYTES_MAX)

@@ -39,7 +39,8 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 	reply_send(t, &r);
 }
 
-/* Without a tenant, the reply goes to the queue pair in the command. */
+/* Rejects an OPEN. There is no tenant, so the reply goes to the queue pair that the command
+ * names. */
 static void open_reject(struct slot *s, const struct dxp_target *to, uint32_t sequence, int status)
 {
 	struct command_reply r = {.op = COMMAND_OPEN, .sequence = sequence, .status = status};
@@ -165,7 +166,7 @@ void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 		rejected(s, event->node, "it comes from a function of another process");
 		return;
 	}
-	/* On a data queue pair, a host's event follows its data. */
+	/* A host's event may arrive on a data queue pair, so that it follows its data. */
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_receive(s, event, data);
 	else if (event->qp != NODE_SERVICE_QP)

@@ -169,7 +169,8 @@ static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 	return bytes > 0 && bytes < PATH_MAX;
 }
 
-/* On failure, kernels are compiled again after each start. */
+/* Creates the folder of compiled kernels. If that fails, kernels are compiled again after each
+ * start. */
 static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 struct slot_options *out)
 {
@@ -183,7 +184,8 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 cache);
 }
 
-/* From the state folder, or new for this run; for all slots. */
+/* Chooses the key that seals binaries of all slots: the one stored in the state folder, or a new
+ * one for this run. */
 static int seal_choose(const struct daemon_options *o, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (o->state_folder)
@@ -301,7 +303,7 @@ static void joined_report(struct daemon_slot *x)
 	x->joined = true;
 }
 
-/* For up to JOIN_SLICE_NS. DXP_EAGAIN: not joined yet. */
+/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: it has not joined yet. */
 static int slot_join(struct daemon_slot *x, uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -21,13 +21,14 @@ struct daemon_options {
 	/* NULL: the local address towards the manager. Slot n uses port + n, unless it is 0. */
 	const struct udp_address *bind;
 	uint16_t port; /* if that of `bind` is 0 */
-	/* Without a port: the first free XPU_PORTS from XPU_PORT_FIRST on, else any. */
+	/* If neither gives a port: uses the first free ports of the XPU_PORTS from XPU_PORT_FIRST
+	 * on, else any ports. */
 	bool standard_ports;
 	/* Advertised: slot n adds n to the port, unless it is 0. NULL: none. See node_options. */
 	const struct udp_address *advertise;
 	struct node_outside outside; /* see node_options */
-	/* For identities, the seal key of program binaries, and compiled kernels. NULL: identities
-	 * and key are new at each start, and kernels go to the user's cache folder. */
+	/* Folder for identities, the key that seals program binaries, and compiled kernels. NULL:
+	 * identities and key are new at each start, and kernels go to the user's cache folder. */
 	const char *state_folder;
 	const char *cache_folder; /* for compiled kernels; NULL: see `state_folder` */
 	bool cache_shared;        /* see slot_options */
@@ -38,8 +39,8 @@ struct daemon_options {
 	const char *engine;
 	const char *worker_program;     /* see slot_options */
 	struct sandbox_options sandbox; /* see slot_options */
-	/* For memory that only DMA can access, as in pump_options. A measured buffer size is that
-	 * of the first slot. */
+	/* Bridge of each slot with memory that only DMA can access. Fields as in pump_options. If
+	 * the buffer size is measured, it is measured for the first slot and used for all. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 	const char *switches; /* see slot_options */

@@ -80,7 +80,7 @@ static void forget(struct event_log *l, struct event_entry *e)
 	*e = (struct event_entry){0};
 }
 
-/* Also updates the first waiter's pointer to the entry. */
+/* Moves an entry, and updates the pointer of its first waiter to the entry. */
 static void entry_move(struct event_entry *to, const struct event_entry *from)
 {
 	*to = *from;
@@ -143,7 +143,8 @@ static int kept_reserve(struct event_log *l)
 	return DXP_OK;
 }
 
-/* From the ring to the end of `kept`, mostly, because counts usually rise. */
+/* Moves a pending event from the ring to `kept`. It is usually appended, because counts usually
+ * rise. */
 static int kept_add(struct event_log *l, const struct event_entry *e)
 {
 	int status = kept_reserve(l);

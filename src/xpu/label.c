@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Without "-DIGITS" at the end. */
+/* Returns the length of the name without a "-DIGITS" at its end. */
 static size_t base_bytes(const char *name)
 {
 	const char *dash = strrchr(name, '-');

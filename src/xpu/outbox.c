@@ -21,7 +21,7 @@ struct message {
 	uint8_t data[];
 };
 
-/* Of one kind to one node; freed when empty. */
+/* The messages of one kind to one node. A queue is freed when it is empty. */
 struct queue {
 	struct queue *next;
 	enum outbox_kind kind;

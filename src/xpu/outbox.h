@@ -27,7 +27,7 @@ enum outbox_kind {
  * and outbox_end. */
 typedef void (*outbox_done)(void *context, int status);
 
-/* Of equal length. */
+/* Registered memory on this node and at the peer, of equal length. */
 struct outbox_piece {
 	struct dxp_entry local, remote;
 };
@@ -43,7 +43,7 @@ int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target 
 /* Kind PEER or PUSH. DXP_ENOMEM. */
 int outbox_put(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 	       const struct outbox_piece *piece, outbox_done done, void *context);
-/* Of kind PULL. DXP_ENOMEM. */
+/* Queues a GET of one piece, of kind PULL. DXP_ENOMEM: out of memory. */
 int outbox_get(struct outbox *o, const struct dxp_target *to, const struct outbox_piece *piece,
 	       outbox_done done, void *context);
 

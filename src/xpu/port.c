@@ -30,7 +30,8 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* In the tenant's own memory, if it has some. */
+/* Returns the address at which windows begin. If the tenant has memory of its own, they are in that
+ * memory. */
 static uint8_t *window_tail(const struct tenant *t)
 {
 	const struct arena *a = t->slot->arena;

@@ -30,7 +30,8 @@ static void session_ended(void *context, uint16_t peer, int status)
 	tenants_session_ended(context, peer, status);
 }
 
-/* From any thread. The node may be closed, because an engine is closed after it. */
+/* Wakes the node, from any thread. The node may be closed already, because an engine is closed
+ * after it. */
 static void interrupted(void *context)
 {
 	struct slot *s = context;
@@ -63,8 +64,8 @@ static uint32_t worker_spin(uint32_t spin_ns)
 	return spin_ns == 0 ? WAIT_SPIN_NS : spin_ns;
 }
 
-/* In this process. All hosts share its compiled kernels, so its cache folder differs from those of
- * workers (folders.h). */
+/* Opens an engine in this process. All hosts share its compiled kernels, so its cache folder
+ * differs from the folders of workers (folders.h). */
 static int engine_here(struct slot *s, const char *name)
 {
 	const char *cache = s->options.cache_folder;

@@ -41,7 +41,7 @@ struct slot_options {
 	struct sandbox_options sandbox; /* of the hosts' processes */
 	/* Seals program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: random. */
 	const uint8_t *seal_key;
-	/* For BRIDGED memory; see pump_options. */
+	/* Options of the bridge to BRIDGED memory; see pump_options. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 	/* The switch that sums for this xPU, as in struct dxp_inc_options; NULL: none. */
@@ -71,7 +71,7 @@ bool slot_woke(struct slot *s);
  * then on workers send wakeups. */
 uint64_t slot_deadline(struct slot *s);
 
-/* With the xPU open. */
+/* Returns the number of hosts that have the xPU open. */
 uint32_t slot_hosts(const struct slot *s);
 
 #endif

@@ -33,7 +33,7 @@ struct program {
 	uint32_t users;
 	bool built;
 	bool links; /* linked from other programs */
-	/* For a rebuild, in memory that no host can change; NULL: not kept. */
+	/* Package for a rebuild, in memory that no host can change; NULL: not kept. */
 	uint8_t *package;
 	uint64_t package_bytes;
 	char *log;
@@ -271,7 +271,8 @@ struct slot {
 	struct tenant *tenants;
 	struct tenant_memory *memories; /* memories of tenants that have left */
 	bool common_used;               /* hosts have accessed unallocated memory (keys.c) */
-	/* Not leaving tenants, by any node id; untouched pages cost no memory. */
+	/* Tenants that are not leaving, by node id. The array covers all ids; untouched pages cost
+	 * no memory. */
 	struct tenant **by_host;
 	uint32_t bulks; /* of all tenants, at most XPU_BULKS_SLOT_MAX */
 	uint32_t owner_last, program_last;
@@ -315,7 +316,7 @@ struct switch_member *tenant_switches_find(const struct tenant *t, uint32_t numb
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* tenant_silent.c */
-/* Of a silent host, that others may need. */
+/* Resources of a silent host that other hosts may need. */
 enum tenant_need { NEED_ENTRY, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 
 /* Evicts the host with such a resource that is silent longest. False: none. */
@@ -362,7 +363,7 @@ void reply_lost_send(struct tenant *t, uint64_t event, uint64_t done_bytes);
 /* Sends a sentence about a failed command, before its event. Sends nothing if `event` is 0, the
  * sentence is empty, or XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
-/* For printed text. */
+/* Sends text that a kernel printed. */
 void reply_print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* `done` may be NULL. */
 int reply_event_notify(struct slot *s, const struct dxp_target *to, const struct command_event *e,
@@ -419,7 +420,7 @@ void allreduce_settle_cancelled(struct work *w);
 uint32_t works_advance(struct slot *s);
 
 /* memory.c */
-/* What the tenant may still allocate, if free memory is contiguous. */
+/* Returns the bytes that the tenant may still allocate, if free memory is contiguous. */
 uint64_t memory_left(const struct tenant *t);
 void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
@@ -435,7 +436,8 @@ int key_open(struct tenant *t);
 void key_close(struct tenant *t);
 /* Call it after the last transfer. */
 void key_free(struct tenant *t);
-/* For the NIC function of the tenant's kernels; valid while it is open. */
+/* Registers a key for the NIC function of the tenant's kernels; it is valid as long as the function
+ * is open. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
 /* Cancels transfers of other owners in newly allocated memory. */
 void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
@@ -506,7 +508,8 @@ void worker_unmap_port(struct port *p);
 uint32_t workers_poll(struct slot *s);
 /* Notifies hosts of commands that run long. Returns how many. */
 uint32_t workers_begun_notify(struct slot *s);
-/* Of all workers; includes the start of waiting processes. */
+/* Returns the earliest deadline of all workers, which includes the time at which a waiting process
+ * can be started. */
 uint64_t workers_begun_deadline(const struct slot *s);
 bool workers_sleeping(struct slot *s);
 void workers_resumed(struct slot *s);

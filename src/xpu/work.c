@@ -67,13 +67,14 @@ static bool op_of_engine(uint8_t op)
 
 /* per command: struct work, event, entry in a heap */
 #define COUNTED_BYTES (sizeof(struct work) + sizeof(struct event_entry) + sizeof(void *))
-/* In the message, all but waits and data has at least 14 bytes. Waits and data need no more bytes
- * here. */
+/* In the message, everything except waits and data has at least 14 bytes. Waits and data need no
+ * more bytes here than there. */
 _Static_assert(COUNTED_BYTES + sizeof(struct worker_edit) <= COMMAND_KEPT_BYTES(14) &&
 		       COUNTED_BYTES + sizeof(struct network_command) <= COMMAND_KEPT_BYTES(14),
 	       "hosts count no less than a command takes here");
-/* In a RUN, all but waits, axes, name and values has at least 22 bytes, and each argument at least
- * one. The former need no more bytes here. */
+/* In the message of a RUN, everything except waits, axes, name and values has at least 22 bytes,
+ * and each argument at least one. Waits, axes, name and values need no more bytes here than
+ * there. */
 _Static_assert(COUNTED_BYTES + sizeof(struct worker_run) + 1 +
 			       COMMAND_ARGS_FREE * (sizeof(struct worker_argument) - 1) <=
 		       COMMAND_KEPT_BYTES(22),

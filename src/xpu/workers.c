@@ -163,7 +163,7 @@ struct worker *worker_get(struct tenant *t, int *status)
 	return NULL;
 }
 
-/* What ran when the worker was lost. */
+/* Writes a description of what ran when the worker was lost. */
 static void order_describe(const struct order *o, char *out, size_t space)
 {
 	if (o && o->ops->describe)

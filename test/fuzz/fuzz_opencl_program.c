@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	if (bytes == 0)
 		return 0;
-	/* Of exact size, to detect reads past its end. */
+	/* A copy of exact size, so that reads past its end are detected. */
 	uint8_t *copy = malloc(bytes);
 	assert(copy);
 	memcpy(copy, data + 1, bytes - 1);

@@ -24,7 +24,7 @@ struct outcome {
 	uint32_t buffer[BUFFER_WORDS];
 };
 
-/* By field, because the struct has padding. */
+/* Compares two operations field by field, because the struct has padding. */
 static bool same(const struct rv32_op *x, const struct rv32_op *y)
 {
 	return x->code == y->code && x->rd == y->rd && x->rs1 == y->rs1 && x->rs2 == y->rs2 &&

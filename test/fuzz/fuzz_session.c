@@ -201,7 +201,8 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 	peer_introduce(s);
 }
 
-/* Without the peer, requests complete, and the NIC does not spin. */
+/* Lets time pass without a frame of the peer. Requests to the peer must complete without further
+ * input, and the NIC must not spin meanwhile. */
 static void silence(struct scene *s)
 {
 	uint64_t end_ns = s->now_ns + SILENCE_NS, deadline_ns;

@@ -59,7 +59,7 @@ static const struct swnet_group *group_read(void)
 
 /* ---- input packets ---- */
 
-/* In most cases the ICRC is right. */
+/* Sends arbitrary bytes. In most cases the ICRC is right. */
 static void raw_give(void)
 {
 	struct roce_path path = path_read();
@@ -101,7 +101,7 @@ static struct inc_header header_read(const struct swnet_group *g)
 	return h;
 }
 
-/* Of a member, a switch below, or a parent. */
+/* Sends a data packet that a member, a switch below or a parent could send. */
 static void data_give(void)
 {
 	static uint8_t payload[1600];

@@ -270,7 +270,7 @@ static void round_of_all(struct scene *s)
 	accounts_check(s);
 }
 
-/* Until all operations of `a` and `b` complete. */
+/* Runs until all operations of users `a` and `b` have completed. */
 static void settle(struct scene *s, int a, int b, bool honest)
 {
 	for (uint32_t polls = 0;; polls++) {

@@ -70,7 +70,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In name order, so a seed gives the same run everywhere. */
+/* Adds the files of a folder in name order, so that a seed gives the same run everywhere. */
 static void folder_add(const char *path)
 {
 	char *names[INPUTS_MAX];
@@ -93,7 +93,7 @@ static void folder_add(const char *path)
 	}
 }
 
-/* In part of the cases near an edge value. */
+/* Returns a byte close to an edge value, or any byte. */
 static uint8_t byte_draw(struct rng *r)
 {
 	static const uint8_t edges[] = {0x00, 0x01, 0x7f, 0x80, 0xfe, 0xff};

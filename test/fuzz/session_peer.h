@@ -125,7 +125,7 @@ static inline void handshake_give(struct scene *s, bool answer)
 	frame_give(s, &h, body, sizeof(body));
 }
 
-/* In most cases valid. */
+/* Returns a queue pair, in most cases a valid one. */
 static inline uint16_t queue_pair_draw(struct scene *s)
 {
 	uint8_t which = take8(&s->in);
@@ -227,7 +227,7 @@ static inline void credit_give(struct scene *s)
 	frame_give(s, &h, body, WIRE_CREDIT_BYTES * (size_t)credit.count);
 }
 
-/* In nearly all cases the length is right. */
+/* Sends a control frame with a body from the input. In nearly all cases the length is right. */
 static inline void control_give(struct scene *s)
 {
 	static const struct {

@@ -146,7 +146,7 @@ static void control(struct capture *c)
 	}
 }
 
-/* In the compatible format. */
+/* Writes data and control packets in the compatible format. */
 static void compatible(struct capture *c)
 {
 	static const double doubles[] = {0.5, -2};

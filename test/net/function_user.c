@@ -176,7 +176,7 @@ static void registers_run(const struct dxp_memory *memory)
 	}
 }
 
-/* By address alone: the node id is 0. */
+/* Sends by the address alone: the register for the node id is 0. */
 static void by_address_run(const struct dxp_memory *memory, char **words)
 {
 	struct dxp_registers *r = &window->registers;

@@ -52,7 +52,8 @@ struct mover {
 static struct group groups[2] = {{.id = 0xa0a1a2a3, .members = 4},
 				 {.id = 0xb0b1b2b3, .members = 3}};
 
-/* Both sides compute the same value. Close exponents make sums round and cancel. */
+/* Returns the same value for the same arguments, so that both sides can compute it. Exponents are
+ * close, so that sums round and cancel. */
 static double value_of(uint32_t group, uint32_t segment, uint32_t member, uint32_t element)
 {
 	struct rng rng = {((uint64_t)group << 32 | segment) * 4096 + member * 64 + element};

@@ -384,8 +384,8 @@ static void arguments__of_binaries(void)
 	reported(p, false);
 }
 
-/* For a linked program, -cl-kernel-arg-info has an effect if clCompileProgram got it; in PoCL, if
- * clLinkProgram did. */
+/* For a linked program, -cl-kernel-arg-info has an effect if it was given to clCompileProgram; in
+ * PoCL, if it was given to clLinkProgram. */
 static void arguments__of_linked_programs(void)
 {
 	static const char *const options[] = {"", "-cl-kernel-arg-info"};

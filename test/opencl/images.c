@@ -5,8 +5,9 @@
 
 #define FORMATS_MAX 128
 
-/* For each format of each type, except depth formats. Without `of_buffers`, skips images over a
- * buffer, because PoCL crashes on their partial reads and writes. */
+/* Calls `body` with a picture of each format of each type, except depth formats. If `of_buffers` is
+ * false, skips images that are made from a buffer, because PoCL crashes on their partial reads and
+ * writes. */
 static void for_all(void (*body)(struct picture *p), bool of_buffers)
 {
 	cl_image_format formats[FORMATS_MAX];
@@ -31,7 +32,7 @@ static void for_all(void (*body)(struct picture *p), bool of_buffers)
 	CHECK(pictures > 20);
 }
 
-/* In host memory, rows and slices have pitches. */
+/* Copies a region between the model and host memory in which rows and slices have pitches. */
 static void model_rect(const struct picture *p, const size_t origin[3], const size_t region[3],
 		       uint8_t *host, size_t row, size_t slice, bool to_model)
 {

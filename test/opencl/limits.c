@@ -271,8 +271,8 @@ static cl_mem small_image(float first)
 /* 127 images and a buffer need 1024 bytes of arguments, which the standard guarantees. */
 #define IMAGES 127
 
-/* With the maximum number of image arguments, the kernel writes every third image and reads the
- * others. */
+/* Tests a kernel with the maximum number of image arguments. It writes every third image and reads
+ * the others. */
 static void limits__image_arguments(void)
 {
 	char source[16384] = "kernel void k(global float *out";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For test/net/opencl_errors.sh, with a driver that rejects kernels named refuse_N with error -N. A
- * program must get the node's own errors, only for the commands that failed. */
+/* Cases for test/net/opencl_errors.sh, on nodes with a driver that rejects kernels named refuse_N
+ * with error -N. A program must get the node's own errors, and only for the commands that
+ * failed. */
 #include "rig.h"
 
 static const char source[] = "kernel void refuse_5(global uint *a) { a[0] = 1; }\n"

@@ -170,7 +170,7 @@ struct inside {
 	bool release;
 };
 
-/* Both calls wait for the build inside whose callback they are. */
+/* Makes two calls that wait for a build, from inside the callback of this build. */
 static void CL_CALLBACK use_inside(cl_program p, void *user)
 {
 	struct inside *in = user;

@@ -113,7 +113,7 @@ static void rects__copy_by_chance(void)
 	OK(clReleaseMemObject(b));
 }
 
-/* Without pitches, rows and slices follow without gaps. */
+/* Tests pitches of 0: rows and slices follow without gaps. */
 static void rects__without_pitches(void)
 {
 	size_t region[3] = {10, 5, 3}, at[3] = {0, 0, 0}, up[3] = {0, 0, 1};

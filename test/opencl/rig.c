@@ -16,7 +16,7 @@
 struct rig rig;
 _Thread_local cl_int rig_error;
 
-/* In shared memory; the child writes it. */
+/* Report of the child to its parent. It is in shared memory, and the child writes it. */
 struct progress {
 	size_t current; /* index of the running case */
 	uint32_t passed, failed, skipped;

@@ -96,7 +96,7 @@ extern _Thread_local cl_int rig_error;
 #define MADE(handle)           rig_check_made(__FILE__, __LINE__, #handle, (handle))
 #define REJECTED(call, wanted) rig_check_rejected(__FILE__, __LINE__, #call, (call), (wanted))
 
-/* Not checked on PoCL 3.1, which violates the standard here or crashes. */
+/* Does what FAILS does, but not on PoCL 3.1, which violates the standard here or crashes. */
 #define FAILS_BUT_POCL(call, wanted)         \
 	do {                                 \
 		if (!rig.pocl)               \

@@ -7,7 +7,7 @@
 
 #include "worker/folders.h"
 
-/* Of the only running worker. */
+/* Writes the current folder of the only running worker to `out`. */
 static void worker_folder(char out[PATH_MAX])
 {
 	char path[64];

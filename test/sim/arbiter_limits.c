@@ -26,7 +26,8 @@ static void arbiter__limited_has_its_rate_and_others_the_rest(void **state)
 	limited_check(250 * MB, 50 * MS_NS);
 }
 
-/* For any number of peers, without polls for no work. */
+/* Checks that a single function keeps its limit for any number of peers. While it waits, it
+ * requests no polls without work. */
 static void limited_alone(uint64_t limit, uint64_t duration_ns)
 {
 	struct fair_options o = functions(1, NIC_QPS_PER_FUNCTION);

@@ -131,8 +131,8 @@ static void atomics__many_nodes_one_counter_under_loss(void **state)
 	}
 }
 
-/* Both hosts post atomics until ADDS complete at each. The NICs have space for one request, one
- * answer and one packet. */
+/* Condition for sim_run. Both hosts post atomics to each other until ADDS have completed at each.
+ * The NICs have space for one outstanding request, one answer and one packet in flight. */
 static bool crossing(void *context)
 {
 	struct rig *r = context;

@@ -75,7 +75,8 @@ static inline bool completed(void *context)
 	return true;
 }
 
-/* As host 0, until its completion. Returns the status. */
+/* Posts one atomic as host 0 and runs until its completion. Returns the status of the
+ * completion. */
 static inline int atomic(struct rig *r, uint8_t op, struct dxp_entry at, uint64_t operand,
 			 uint64_t swap, const struct dxp_target *to)
 {

@@ -25,7 +25,7 @@
 #define KIB      1024u
 #define MIB      (1u << 20)
 
-/* For each path, its steps in the simulated stages. */
+/* For each path of the bridge, the steps that it passes in the simulated stages, in order. */
 static const enum stages_step steps[BRIDGE_PATHS][3] = {
 	[BRIDGE_IN] = {STAGES_READ, STAGES_IN, STAGES_KINDS},
 	[BRIDGE_OUT] = {STAGES_OUT, STAGES_WRITE, STAGES_KINDS},
@@ -50,7 +50,8 @@ static void rings_are_free(struct bridge_lab *l)
 
 /* ---- speed ---- */
 
-/* Of one transfer on the machine of the source (sim/bridge_source.h), in bytes per second. */
+/* Returns the bytes per second of a single transfer on the simulated machine of the source
+ * (sim/bridge_source.h). */
 static double source_rate(enum bridge_path path, uint64_t bytes)
 {
 	const struct bridge_lab_options o = {.stages = bridge_source_stages,
@@ -158,8 +159,9 @@ static void bridge__source_controllers_are_a_boards_file(void **state)
 	assert_int_equal(o.control_ns, c.control_ns);
 }
 
-/* With the source's measured rates, the bridge reaches its shares of PCIe (81.0, 72.3, 60.1 %)
- * within 6 %. None of the rates is from S-09. */
+/* The simulated controllers have the rates that the source measured. The shipped bridge then
+ * reaches the source's shares of PCIe (81.0, 72.3, 60.1 %) within 6 %. None of the rates is from
+ * S-09. */
 static void bridge__controllers_lose_what_the_source_did(void **state)
 {
 	static const struct {
@@ -190,7 +192,8 @@ static void bridge__controllers_lose_what_the_source_did(void **state)
 	}
 }
 
-/* With the source's stages, by at least its factor. */
+/* The pipeline is faster than the naive transfer by at least the factor of the source. Both use the
+ * stages of the source. */
 static void bridge__pipeline_gains_what_the_source_did(void **state)
 {
 	uint64_t bytes = BRIDGE_SOURCE_NAIVE_BYTES;

@@ -95,7 +95,7 @@ static uint64_t packets_sent(struct rig *r)
 	return sent;
 }
 
-/* From each sender, until the first one finished. */
+/* Bytes that the device received from each sender until the first sender finished. */
 struct shares {
 	struct rig *rig;
 	uint64_t bytes[RIG_HOSTS_MAX];

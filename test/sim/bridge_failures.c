@@ -117,7 +117,8 @@ static void rings_work(struct bridge_lab *l)
 	}
 }
 
-/* At the `nth` piece. */
+/* Makes the step of `cases[which]` fail or stall at its `nth` piece, and checks the reported
+ * error. */
 static void one_fails(size_t which, uint8_t mode, uint64_t nth, bool stall)
 {
 	struct bridge_lab_options o = options();

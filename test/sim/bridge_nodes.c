@@ -326,7 +326,8 @@ static void bridge_nodes__each_dma_fails_or_stalls(void **state)
 
 /* ---- lost peers ---- */
 
-/* Of host 0. Returns the first error, or NULL. */
+/* Restarts host 0 after `at_ns`, with or without an announcement. Host 1 continues. Returns the
+ * first error, or NULL. */
 static const char *sender_restarts(uint64_t at_ns, bool announce)
 {
 	struct rig_options o = options(3, 5);

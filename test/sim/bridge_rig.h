@@ -173,7 +173,7 @@ static inline void rig_post(struct rig *r, struct rig_op *op)
 	r->outstanding[op->host]++;
 }
 
-/* Until all have completed, or an error. */
+/* Condition for sim_run: returns true when all operations have completed, or on an error. */
 static inline bool rig_step(void *context)
 {
 	struct rig *r = context;

@@ -52,8 +52,9 @@ static bool completed(void *context)
 	return dxp_sent_dequeue(sim_window(r->sim, 0), &r->event);
 }
 
-/* In reverse order, to ranges of 8 and 24 bytes. `op`: PUT to host 1 or GET from it; `bad_key`:
- * XORed into its last key. */
+/* Copies the 16-byte ranges of one host to the other host in reverse order. The destination has
+ * ranges of 8 and 24 bytes. `op` is a PUT to host 1 or a GET from it. `bad_key` is XORed into the
+ * key of the last range at host 1. */
 static void chain_run(struct rig *r, uint8_t op, uint32_t bad_key)
 {
 	const struct dxp_target to = sim_target(r->sim, 1, 0);

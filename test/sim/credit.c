@@ -103,7 +103,7 @@ static void naps_post(struct rig *r, uint32_t i)
 	}
 }
 
-/* Until an error, or all NAPs have completed and arrived. */
+/* Condition for sim_run: returns true on an error, or when all NAPs have completed and arrived. */
 static bool step(void *context)
 {
 	struct rig *r = context;
@@ -140,7 +140,8 @@ static const struct rltp_counters *session_of(struct rig *r, uint32_t host, uint
 			->counters;
 }
 
-/* As many as the receiver has space for, about equally from each queue pair; none is rejected. */
+/* A receiver dequeues nothing. The sender sends exactly as many NAPs as the receiver has space for,
+ * about the same number from each queue pair. The receiver rejects none. */
 static void credit__no_more_is_sent_than_there_is_space_for(void **state)
 {
 	struct rig r;
@@ -224,7 +225,8 @@ static void credit__tiny_pools_never_lock(void **state)
 		tiny_run(seed);
 }
 
-/* Both must count a rejected NAP, or its credit is lost for ever. */
+/* A sender counts a NAP even if the receiver rejects it. The receiver must count it too; otherwise
+ * the credit of this NAP would be lost for ever. */
 static void credit__rejected_naps_cost_none(void **state)
 {
 	struct rig r;

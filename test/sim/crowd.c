@@ -50,8 +50,8 @@ static bool crowd_step(void *context)
 	return c->received == TOTAL && c->completed == TOTAL;
 }
 
-/* Without a bound, early messages could hold all buffers, and the ones that they wait for could not
- * arrive. */
+/* The number of early messages, which wait for earlier ones of their stream, is bounded. Otherwise
+ * early messages could hold all buffers, and the earlier ones could never arrive. */
 static void crowd__early_messages_leave_space_for_those_due(void **state)
 {
 	struct sim_options o = {.seed = 9, .hosts = HOSTS, .faults = {.reorder_ppm = 300000}};

@@ -315,7 +315,7 @@ UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum man
 	return member;
 }
 
-/* With a larger incarnation and a new magic. */
+/* Starts a process of this member. Its incarnation is larger than before, and its magic is new. */
 UNUSED static void fabric_member_start(struct fabric *f, struct fabric_member *member)
 {
 	struct member_options options = {.manager = f->manager,
@@ -418,7 +418,7 @@ static void fabric_record(struct fabric *f, const struct fabric_packet *p)
 	f->record_count++;
 }
 
-/* To the manager, from another address. */
+/* Sends all recorded datagrams to the manager again, from another address. */
 UNUSED static void fabric_replay(struct fabric *f, const struct udp_address *from)
 {
 	for (size_t i = 0; i < f->record_count; i++)
@@ -500,7 +500,8 @@ UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fa
 	f->held_count = 0;
 }
 
-/* Until completion. `f->query` stays valid for its text and rows. */
+/* Sends one request to the manager and waits for its completion. Returns the status. `f->query`
+ * stays valid, so that tests can read its text and rows. */
 UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const char *host,
 				 const char *xpu)
 {
@@ -526,7 +527,8 @@ UNUSED static int fabric_request(struct fabric *f, enum query_kind kind, const c
 	return query_status(f->query);
 }
 
-/* Until completion, over a new channel. `f->channel` stays valid. */
+/* Makes one request over a new channel and waits for its completion. Returns the status.
+ * `f->channel` stays valid, so that tests can read its text and answer. */
 UNUSED static int fabric_channel(struct fabric *f, const struct identity *identity,
 				 const struct token *token, const struct channel_request *request)
 {

@@ -43,7 +43,8 @@ static void all_at_rest(struct rig *r)
 	}
 }
 
-/* At step `at`; true: the operation had completed before. */
+/* Closes the function at step `at` of an operation. Returns true if the operation had completed
+ * before. */
 static bool death_at(const struct sim_options *o, uint32_t which, uint32_t at, bool split)
 {
 	struct rig r;
@@ -112,7 +113,8 @@ static void function__dies_at_each_step_on_a_bad_path(void **state)
 	death_at_each_step(&o);
 }
 
-/* At every fifth step; the network is good or loses packets. */
+/* Two users share one function. One user dies at every fifth step; the other continues. The network
+ * is good or loses packets. */
 static void function__one_of_two_users_dies(void **state)
 {
 	const struct sim_options o[] = {

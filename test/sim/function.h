@@ -71,7 +71,8 @@ static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint3
 			 DXP_OK);
 }
 
-/* As of a dead process; the NIC must not access the memory any more. */
+/* Closes the user of a process that has died, and frees its memory. The NIC must not access this
+ * memory afterwards. */
 static inline void user_die(struct rig *r, struct user *u)
 {
 	assert_int_equal(nic_user_close(u->nic, u->index, DXP_ECLOSED, sim_now(r->sim)), DXP_OK);
@@ -95,7 +96,8 @@ static inline void rig_open(struct rig *r, const struct sim_options *o)
 	user_open(r, &r->honest[1], PEER, 0);
 }
 
-/* Both users of a host share one function, with two queue pairs each. */
+/* Opens the same four users as rig_open, but both users of a host share one function. Each gets two
+ * queue pairs. */
 static inline void rig_open_split(struct rig *r, const struct sim_options *o)
 {
 	memset(r, 0, sizeof(*r));
@@ -277,7 +279,8 @@ static inline void run_all(struct rig *r)
 	assert_true(finished);
 }
 
-/* In both directions, with fresh memory. */
+/* Checks that every kind of operation works in both directions between two users, with fresh
+ * memory. */
 static inline void pair_works(struct rig *r, struct user *a, struct user *b)
 {
 	struct user *users[] = {a, b, a};

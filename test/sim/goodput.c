@@ -113,7 +113,8 @@ static void goodput__goals(void **state)
 	assert_true(rack[5] >= 0.85 * rack[0]);
 }
 
-/* About one retransmission per lost transmission. */
+/* Each lost transmission causes about one retransmission, so loss does not cause a storm of
+ * retransmissions. */
 static void goodput__no_storm_of_repeats(void **state)
 {
 	for (int loss = 0; loss < GOODPUT_LOSSES; loss++) {

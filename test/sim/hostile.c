@@ -86,7 +86,8 @@ static int rig_close(void **state)
 	return 0;
 }
 
-/* To queue pair 0 of host 1, with the next packet number and message id. */
+/* Returns the header of a data packet to queue pair 0 of host 1, with the next packet number and
+ * the next message id. */
 static struct wire_header packet(struct rig *r, uint8_t type)
 {
 	const struct nic_peer *p = nic_peer_find(sim_nic(r->sim, 1), 1);

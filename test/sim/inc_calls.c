@@ -66,7 +66,8 @@ static void inc_calls__more_levels_and_spines(void **state)
 	}
 }
 
-/* As by a job scheduler: scattered, unevenly, several on a host. */
+/* Members are mapped to hosts as a job scheduler may do it: not contiguous, unevenly, several on a
+ * host. */
 static void inc_calls__members_anywhere(void **state)
 {
 	struct inc_location locations[20];
@@ -148,7 +149,7 @@ static void inc_calls__members_disagree(void **state)
 	}
 }
 
-/* With the same seed, each event has the same nanosecond. */
+/* Two runs with the same seed are equal, with every event at the same nanosecond. */
 static void inc_calls__replays(void **state)
 {
 	uint64_t hash[2];

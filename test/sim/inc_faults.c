@@ -211,7 +211,8 @@ static void disaster_draw(struct disaster *d, struct rng *r, uint32_t switches, 
 	}
 }
 
-/* With or without a restart, while packets are lost; results are still the same. */
+/* A switch process dies, with or without a restart, while packets are lost. All members still have
+ * the same results. */
 static void inc_faults__switches_die(void **state)
 {
 	uint32_t lost = 0, in_creation = 0;

@@ -75,7 +75,8 @@ static void keys_forget(struct attacker *a, size_t bytes)
 	}
 }
 
-/* To the copy's receiver or another host. Returns the bytes. */
+/* Copies a received packet of another host, changed or not, and addresses it to its receiver or to
+ * another host. Returns the packet's bytes. */
 static size_t repeat_make(struct attacker *a, struct roce_path *path)
 {
 	const struct inc_tree *tree = inc_net_tree(inc_sim_net(a->rig->sim));

@@ -219,7 +219,7 @@ static void inc_jobs__begin_again(void **state)
 	}
 }
 
-/* From operation 1000 to 3900. */
+/* A job's memory does not grow from operation 1000 to operation 3900. */
 static void inc_jobs__no_memory_grows(void **state)
 {
 	static struct rig r;

@@ -209,7 +209,8 @@ static void inc_mutants__sound_one_passes(void **state)
 	}
 }
 
-/* By at least one seed, as a defect need not appear in every run. */
+/* Checks that the mutant is detected with at least one seed. A defect need not appear in every
+ * run. */
 static void found(enum mutation what, bool dies)
 {
 	uint32_t times = 0;

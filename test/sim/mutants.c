@@ -72,8 +72,8 @@ static void reseal_datagram(struct datagram *d)
 	wire_crc_set(d->header, crc);
 }
 
-/* With new packet number, message id, session and magic, so that it is acceptable. Returns the
- * bytes. */
+/* Makes a copy of an old NAP acceptable again: sets a new packet number, message id, session and
+ * magic. Returns the frame's bytes. */
 static size_t nap_replay(struct mutant *m, uint8_t *frame, size_t bytes)
 {
 	static const struct {

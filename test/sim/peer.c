@@ -249,7 +249,8 @@ static void drain(struct end *e, uint32_t *good)
 		dxp_received_release(e->window);
 }
 
-/* In both directions, until the session is idle. */
+/* Exchanges messages between hub and guest in both directions, then runs until the session is
+ * idle. */
 static void visit(struct end *hub, struct end *guest, uint64_t *now_ns)
 {
 	uint32_t good = 0;

@@ -283,7 +283,7 @@ static void protect__none_does_not_follow_an_address(void **state)
 	rig_destroy(r);
 }
 
-/* To the restarted node 1. */
+/* Opens a session, restarts node 1, and delivers the recorded HELLOs to node 1 again. */
 static struct rig *hellos_replay(void)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -315,7 +315,8 @@ static void protect__replayed_handshakes_delay_a_message_only(void **state)
 	rig_destroy(r);
 }
 
-/* Without a message, the session is forgotten after a time. */
+/* A replayed HELLO has opened a session. If the node sends no message, it forgets this session
+ * after a time. */
 static void protect__replayed_handshakes_leave_nothing(void **state)
 {
 	struct rig *r = hellos_replay();
@@ -344,7 +345,7 @@ static void protect__a_rest_keeps_the_keys(void **state)
 	rig_destroy(r);
 }
 
-/* With a tag, which the peer accepts. */
+/* The BYE of a node that exits has a tag, and the peer accepts it. */
 static void protect__bye_is_sealed(void **state)
 {
 	struct rig *r = rig_make(2, 1408);

@@ -147,7 +147,8 @@ static inline bool all_sent(void *context)
 	return true;
 }
 
-/* Until all sends have completed. Returns `host`'s error register as a status. */
+/* Runs until the sends of all hosts have completed. Returns the error register of `host` as a
+ * status. */
 static inline int finish(struct rig *r, uint32_t host)
 {
 	assert_true(sim_run(r->sim, 30 * S_NS, all_sent, r));

@@ -35,7 +35,7 @@ static void policy(struct rig *r, uint32_t host, bool (*admits)(void *, const st
 	nic_outside_set(sim_nic(r->sim, host), &outside);
 }
 
-/* From each other's node table. */
+/* Removes hosts 0 and 2 from each other's node table. */
 static void part(struct rig *r)
 {
 	nic_peer_lost(sim_nic(r->sim, 0), 3, DXP_EPEERLOST);

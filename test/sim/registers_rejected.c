@@ -200,8 +200,9 @@ static void registers_rejected__full_until_named_again(void **state)
 	assert_true(total(r, 1) == 8000);
 }
 
-/* In the next test, another receive area is set in the middle of a message: no further byte goes to
- * the old one, and none of the message to the new. */
+/* Condition for sim_run in the next test. There, the device sets another receive area in the middle
+ * of a message. No further byte is written to the old receive area, and no byte of the message to
+ * the new one. */
 static bool half_there(void *context)
 {
 	return total(context, 1) > MEMORY / 2;
@@ -230,7 +231,8 @@ static void registers_rejected__area_changed_in_the_middle(void **state)
 		assert_int_equal(r->memory[1][i], 0);
 }
 
-/* In the next test, a receive area is set when the first packets were rejected. The message is sent
+/* Condition for sim_run in the next test. There, the first packets of a message are rejected,
+ * because no receive area is set. One is set before the last packets arrive. The message is sent
  * again completely, and counted once. */
 static bool one_rejected(void *context)
 {

@@ -29,7 +29,7 @@ static inline struct rig *rig_make(uint32_t count, uint16_t path)
 	return r;
 }
 
-/* By a message in each direction. */
+/* Opens a session between nodes a and b by one message in each direction. */
 static inline void rig_open(struct rig *r, uint32_t a, uint32_t b)
 {
 	rig_post(r, a, b, 100);

@@ -51,7 +51,8 @@ static void session__close_notifies_the_peers(void **state)
 	rig_destroy(r);
 }
 
-/* On the session of both; the body already follows the header's space. */
+/* Delivers to node `to` a control frame that claims to come from node `from`, on the session of
+ * both. The frame's body already follows the space for the header. */
 static void control_give(struct rig *r, uint32_t to, uint32_t from, uint8_t type, uint8_t *frame,
 			 size_t bytes)
 {
@@ -250,7 +251,8 @@ static void flood_frame(struct hello_flood *f, uint16_t node, uint64_t incarnati
 	wire_control_seal(f->frame, sizeof(f->frame));
 }
 
-/* From unknown nodes, known ones at wrong addresses, and with a guessed tag. */
+/* Sends HELLOs from unknown nodes, and from known nodes at wrong addresses. Also sends HELLOs with
+ * the id and address of a known node but a guessed tag. */
 static void session__a_hundred_thousand_hostile_handshakes(void **state)
 {
 	struct rig *r = rig_make(3, 1408);

@@ -82,7 +82,8 @@ static void silence__of_2900_ms_ends_no_session(void **state)
 				session_survives(d, phase_ns + 7 * MS_NS, load);
 }
 
-/* At any phase, so the silence grows by up to a keepalive period. */
+/* The network becomes silent at any phase between two keepalives, so up to one keepalive period is
+ * added to the silence. The session stays open. */
 static void silence__counts_from_the_last_keepalive(void **state)
 {
 	for (uint64_t phase_ns = 0; phase_ns < 2 * RLTP_PING_NS; phase_ns += 5 * MS_NS) {

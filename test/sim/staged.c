@@ -104,7 +104,9 @@ static void staged__drop_each_datagram_once(void **state)
 	}
 }
 
-/* With buffers for two packets, a buffered message waits for packets behind those of others. */
+/* Two senders each use one queue pair to several queue pairs of the target, which has buffers for
+ * two packets. A buffered message waits for packets that arrive only after other senders have got a
+ * buffer. */
 static void staged__two_buffers(void **state)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {

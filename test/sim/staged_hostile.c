@@ -18,8 +18,8 @@
 static struct staged_scene scene;
 static const uint8_t payload[BYTES];
 
-/* As RLTP does: packet `sub` of a message to BASE, `bytes` for offset `at`. Returns the NACK code,
- * or 0. */
+/* Passes one packet to the NIC, as RLTP's receiver does. It is packet number `sub` of a message to
+ * address BASE, with `bytes` for the offset `at` of the message. Returns the NACK code, or 0. */
 static uint8_t give(uint32_t sub, uint16_t bytes, uint64_t at, uint16_t flags)
 {
 	struct nic *n = sim_nic(scene.sim, STAGED_HOST);

@@ -21,7 +21,7 @@ enum ending {
 	ENDINGS
 };
 
-/* Without new operations and checks. */
+/* Does what staged_step does, but posts no operations and checks no completions. */
 static bool quiet_step(void *context)
 {
 	struct staged_scene *s = context;

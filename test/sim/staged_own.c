@@ -173,7 +173,8 @@ static void staged_own__registers_send(void **state)
 	scene_end(&s);
 }
 
-/* From device to device; another function could also receive. */
+/* Host 1 sends to itself, from device to device. Another function of the same NIC could receive in
+ * the same way. */
 static void staged_own__registers_inside(void **state)
 {
 	struct scene s;
@@ -215,8 +216,8 @@ static void staged_own__registers_receive(void **state)
 	scene_end(&s);
 }
 
-/* With few buffers, a message sent again takes space once, and the receive area holds whole
- * messages in turn. */
+/* Two senders send to a device with buffers for few packets. A message that is sent again must not
+ * take space twice. The receive area must hold whole messages, one after another. */
 struct pair {
 	struct scene *scene;
 	uint32_t next[HOSTS];

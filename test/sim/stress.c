@@ -201,7 +201,8 @@ static void options_draw(struct stress *t, struct rng *r, uint64_t seed)
 	}
 }
 
-/* By an hour or not at all, then it drifts; only reported ages may change. */
+/* Steps the wall clock of `host` by an hour or not at all, and makes it drift. Only the reported
+ * ages of time stamps may change. */
 static void clock_mishap(struct stress *t, uint32_t host)
 {
 	int64_t step_ns = rng_below(&t->rng, 2) ? (int64_t)HOUR_NS : -(int64_t)HOUR_NS;

@@ -248,7 +248,7 @@ void bottleneck_destroy(struct bottleneck *b)
 
 void bottleneck_run(struct bottleneck *b, uint64_t until_ns)
 {
-	/* At their start times, and again after the pause without data. */
+	/* Wakes all flows at their start times, and again after the pause without data. */
 	for (uint32_t i = 0; i < b->options.flows; i++) {
 		uint64_t at = max_u64(b->flow[i].start_ns, b->now_ns);
 		push(b, (struct bottleneck_event){.at_ns = at, .kind = EVENT_SEND, .flow = i});

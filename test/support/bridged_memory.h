@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of engines with bridged memory: random data through device memory that only DMA
- * reaches, compared with an array. Failures are cmocka assertions. */
+/* Moves random data through device memory that only DMA reaches, and compares it with an array. For
+ * tests of engines with bridged memory. Failures are cmocka assertions. */
 #ifndef TEST_SUPPORT_BRIDGED_MEMORY_H
 #define TEST_SUPPORT_BRIDGED_MEMORY_H
 

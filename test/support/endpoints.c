@@ -124,7 +124,7 @@ static uint64_t host_deadline(void *host)
 
 static const struct net_host_ops host_ops = {host_receive, host_send, host_deadline};
 
-/* For a host that has no node. */
+/* Drops all datagrams to a host that has no node. */
 static void silent_receive(void *host, const struct datagram_arrival *arrival, uint64_t now_ns)
 {
 }

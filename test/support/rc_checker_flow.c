@@ -120,7 +120,8 @@ void rc_flow_request_arrived(struct rc_flow *w, const struct rc_frame *f)
 	}
 }
 
-/* Without a receive buffer. The message that arrived last does not count as completed. */
+/* The responder has no receive buffer, so it sends an RNR NAK. The message that arrived last does
+ * not count as completed. */
 static void rnr_sent(struct rc_checker *c, struct rc_flow *w, const struct rc_frame *f)
 {
 	w->rnr_naks++;

@@ -378,7 +378,7 @@ static void read_dma_end(struct staged_device *d, struct staged_buffer *b, uint6
 	answer(d, b, now_ns);
 }
 
-/* For reads that still have bytes to fetch. */
+/* Assigns free buffers to reads that still have bytes to fetch. */
 static bool reads_advance(struct staged_device *d)
 {
 	bool any = false;

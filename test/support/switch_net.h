@@ -97,7 +97,7 @@ struct inc_control swnet_control(const struct swnet_group *g, uint32_t member);
 void swnet_control_send(struct switch_net *net, const struct swnet_group *g, uint8_t kind,
 			uint32_t member, const struct inc_control *c, const struct roce_path *path);
 
-/* From one member, or from all. The caller then calls swnet_run. */
+/* Send NOTIFY or KILL from one member, or from all members. The caller then calls swnet_run. */
 void swnet_notify(struct switch_net *net, const struct swnet_group *g, uint32_t member,
 		  uint8_t kind);
 void swnet_notify_all(struct switch_net *net, const struct swnet_group *g, uint8_t kind);

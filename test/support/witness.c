@@ -175,7 +175,7 @@ static void packet_sent(struct witness *w, const struct sim_packet *p, const str
 		wrong(w, p, h->psn, "more in flight than any window allows");
 }
 
-/* For every packet from number `first` on that the frame acknowledges. */
+/* Calls `each` for every packet from number `first` on that the frame acknowledges. */
 static void acknowledged(const struct sim_packet *p, const struct wire_header *h, uint32_t first,
 			 void (*each)(struct witness *w, struct stream *l,
 				      const struct sim_packet *p, uint32_t psn),

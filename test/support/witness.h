@@ -23,7 +23,7 @@ struct witness;
 struct witness *witness_create(struct net *n);
 void witness_destroy(struct witness *w);
 
-/* For a host that has restarted. */
+/* Drops the state of the old process of a host that has restarted. */
 void witness_forget(struct witness *w, uint32_t host);
 
 /* NULL, or the first violation. */

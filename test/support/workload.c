@@ -120,7 +120,8 @@ void workload_destroy(struct workload *w)
 	free(w);
 }
 
-/* At random, into 1 .. count_max entries from `offset` on. Returns their number. */
+/* Cuts `bytes` from `offset` into 1 .. count_max list entries at random. Returns the number of
+ * entries. */
 static uint16_t list_cut(struct workload *w, struct dxp_entry *list, uint32_t count_max,
 			 uint64_t offset, uint32_t bytes, uint32_t key)
 {

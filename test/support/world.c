@@ -35,7 +35,8 @@ static uint8_t pattern(uint32_t host, uint32_t number, uint32_t i)
 	return (uint8_t)(host * 71 + number * 131 + i * 13 + (i >> 8) * 7) | 1;
 }
 
-/* In the target's memory, or for a GET in the writer's own. */
+/* Returns the offset of operation k of host `writer`: in the target's memory, or for a GET in the
+ * writer's own memory. */
 static uint64_t memory_offset(const struct world *w, uint32_t writer, uint32_t k)
 {
 	uint64_t base = 0;

@@ -293,7 +293,8 @@ static void admission__records_have_no_effect(void **state)
 	fabric_destroy(f);
 }
 
-/* With packet loss and duplicates, and after a lost answer, each admission uses the token once. */
+/* With packet loss and duplicates, each admission uses the token once. This also holds if the
+ * admission is run again because no answer arrived. */
 static void admission__a_bad_network_uses_a_token_once(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);

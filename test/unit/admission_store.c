@@ -41,7 +41,7 @@ static struct fabric *world_failing(struct failing_store *store)
 	return f;
 }
 
-/* Without a record of its use, a token would be valid again after a restart. */
+/* Without a record of its use, a token could be used again after a restart. */
 static void admission_store__no_key_without_a_record_of_the_token(void **state)
 {
 	struct failing_store store = {.status = DXP_EIO};

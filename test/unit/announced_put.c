@@ -132,7 +132,7 @@ static void message_expect(struct dxp_function *f, int kind, uint8_t message[16]
 	dxp_received_release(w);
 }
 
-/* Without the address, no data moves and the send does not succeed. */
+/* The receiver sends no address. No data moves, and the sender does not return success. */
 static void announced_put__without_address(void **state)
 {
 	struct rig r;
@@ -149,7 +149,7 @@ static void announced_put__without_address(void **state)
 	rig_close(&r);
 }
 
-/* Without the announcement of its data, the send does not succeed. */
+/* The data arrives, but its announcement does not. The sender does not return success. */
 static void announced_put__without_announcement(void **state)
 {
 	const uint8_t empty[16] = {0};

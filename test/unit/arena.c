@@ -186,7 +186,8 @@ static void arena__random(void **state)
 	assert_int_equal(arena_alloc(arena, A, BYTES, &address), DXP_OK);
 }
 
-/* Without memory of its own, the arena still manages addresses. */
+/* After arena_unmap the arena manages addresses without memory of its own. It allocates, holds and
+ * frees as before. */
 static void arena_unmap__only_the_bytes_go(void **state)
 {
 	uint64_t a, b;

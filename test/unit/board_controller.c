@@ -37,7 +37,7 @@ static void engine_dma__fails_part_way(void **state)
 		assert_int_equal(sink[i], 0xee);
 }
 
-/* Later DMAs wait behind the stalled one; a reset completes all of them. */
+/* The n-th DMA stalls, for each n. Later DMAs wait behind it, and a reset completes all of them. */
 static void engine_dma__stall_and_reset(void **state)
 {
 	for (unsigned n = 1; n <= 6; n++) {
@@ -416,7 +416,7 @@ static void engine_dma_help__no_kernels(void **state)
 	atomic_store(&kernel, false);
 }
 
-/* Without the controller's thread, each call of the helper moves one slice. */
+/* The controller's thread is not scheduled. Each call of the helper moves one slice of the DMA. */
 static void engine_dma_help__slice_by_slice(void **state)
 {
 	struct board_dma *d = at_rest();

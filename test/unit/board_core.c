@@ -40,7 +40,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* By the definition in board_core.h: word by word, the last one padded with zeros. */
+/* Computes the result of the core as the header board_core.h defines it: word by word, the last
+ * word padded with zeros. */
 static uint64_t reference(uint32_t operand, uint32_t bytes)
 {
 	uint64_t sum = 0;

@@ -137,8 +137,8 @@ static void bridge_grant__sources_alternate(void **state)
 	all_end(6);
 }
 
-/* Later transfers, fed or pulled, do not overtake one that waits for a grant, even if buffers are
- * free. */
+/* Transfer `t` waits for a grant. Transfers that start later, fed or pulled, do not overtake it,
+ * even if buffers are free. */
 static void bridge_grant__none_is_overtaken(void **state)
 {
 	struct bridge_transfer *t, *late, *pulled;

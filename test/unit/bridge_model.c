@@ -259,7 +259,7 @@ static bool feed_some(struct model *m, bool first_only)
 	return any;
 }
 
-/* At the next deadline, stalled steps are reset or complete late. */
+/* Advances the time to the next deadline. Steps that stall are then reset, or complete late. */
 static void wait_for_deadline(struct model *m)
 {
 	uint64_t deadline = bridge_deadline(m->b);

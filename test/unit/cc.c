@@ -130,7 +130,8 @@ static void cc__swift_gates_losses(void **state)
 	assert_int_equal(cc_window(&c), c.window / CC_ONE);
 }
 
-/* On a longer path, the window falls to its minimum until `swift` learns the delay. */
+/* The delay of the path becomes longer than the target delay. The window falls to its minimum; then
+ * `swift` learns the new delay. */
 static void cc__swift_learns_a_longer_path(void **state)
 {
 	struct cc c;

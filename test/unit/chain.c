@@ -362,8 +362,8 @@ static void chain__others_make_progress(void **state)
 	rig_end(&r);
 }
 
-/* With all chain memory in use, the next descriptor waits and does not keep the engine from
- * sleeping. */
+/* Three chains use all memory for chains. The NIC does not read the descriptor of the fourth. This
+ * descriptor does not count for nic_doorbell_ready(), so the engine may sleep. */
 static void chain__memory_is_bounded(void **state)
 {
 	struct rig r;

@@ -97,7 +97,7 @@ static struct command *post(struct shuffled *s, const dxp_event *wait, uint32_t 
 	struct command *c = &s->commands[s->count++];
 	*c = (struct command){.wait_count = wait_count};
 	for (uint32_t i = 0; i < wait_count; i++) {
-		/* Not an event that the run has released. */
+		/* A command must not wait for an event that the run has already released. */
 		assert_true(wait[i] >= 1 && wait[i] < s->count);
 		assert_true(s->commands[wait[i] - 1].state != FORGOTTEN);
 		c->wait[i] = wait[i];
@@ -218,7 +218,8 @@ static void close_run(struct run *r)
 	shuffled.device->ops->close(shuffled.device);
 }
 
-/* As many photos are in progress as the depth of the run allows. */
+/* Submits all photos. As many are in progress at the same time as the depth of the run allows.
+ * Fills `answers` with the results. */
 static int drive(struct run *r, float answers[][10], struct fault *fault)
 {
 	struct run_result result;

@@ -52,7 +52,7 @@ static uint64_t *place(struct run *r, uint32_t operation, uint32_t member,
 	assert_true(at->space == PLAN_SCRATCH || r->done[operation][member]);
 	if (at->space != PLAN_SCRATCH && in_place) {
 		const struct plan_request *q = &r->requests[operation];
-		/* In place, the shorter buffer is a part of the longer one in `to`. */
+		/* In place, the shorter buffer is a part of the longer buffer, which is in `to`. */
 		if ((q->operation == PLAN_ALL_GATHER && at->space == PLAN_FROM) ||
 		    (q->operation == PLAN_REDUCE_SCATTER && at->space == PLAN_TO))
 			shift = member * q->count;

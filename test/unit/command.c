@@ -306,7 +306,7 @@ static void arguments_same(const struct command *a, const struct command *b)
 	}
 }
 
-/* Of the long arrays, only the used parts. */
+/* Compares all members of two commands, except the unused parts of their long arrays. */
 static void commands_same(struct command *a, struct command *b)
 {
 	assert_int_equal(a->data_bytes, b->data_bytes);

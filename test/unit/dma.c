@@ -293,7 +293,7 @@ static void pin__64_ranges(void **state)
 		ok(dxp_dma_pin(w->dma, w->from + i * 4096, 4096));
 	assert_int_equal(dxp_dma_pin(w->dma, w->to, 4096), DXP_EBUSY);
 	has_text("64 ranges");
-	/* Without a free pin, a transfer in place uses unpinned memory. */
+	/* A transfer in place finds no free pin. It works with unpinned memory. */
 	all_kinds(w, (struct dxp_dma_order){.in_place = true, .bytes = 70001});
 	ok(dxp_dma_unpin(w->dma, w->from));
 	ok(dxp_dma_pin(w->dma, w->to, 4096));

@@ -89,7 +89,8 @@ static void stalls(int kind, bool in_place)
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		assert_int_equal(dxp_dma_wait(t[i], WAIT_NS), DXP_EDEVICE);
 	has_text("reset");
-	/* On a busy machine, the stalled DMA may be part of this transfer, which may then fail. */
+	/* DMA number 20 stalls. On a busy machine it may be part of this transfer, which may then
+	 * fail. */
 	dxp_dma_move(w->dma, &o);
 	all_kinds(w, (struct dxp_dma_order){.bytes = 1234567});
 	world_close((void **)&w);

@@ -104,7 +104,7 @@ UNUSED static void assert_added(const uint8_t *was, const uint8_t *is, uint64_t 
 	}
 }
 
-/* To the device, within it, back, and through the core. */
+/* Moves data to the device, within the device, back, and through the core. */
 UNUSED static void all_kinds(struct world *w, struct dxp_dma_order o)
 {
 	o.from = w->from + 3;

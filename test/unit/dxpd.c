@@ -132,7 +132,8 @@ static struct process start(const char *first, ...)
 	return p;
 }
 
-/* Until `text`, the end of the output, or WAIT_NS. */
+/* Reads output of the process until it contains `text`, the process closes it, or WAIT_NS have
+ * passed. */
 static bool has_text(struct process *p, const char *text)
 {
 	size_t used = strlen(p->text);
@@ -367,7 +368,8 @@ static void dxpd__killed_while_awaited(void **state)
 	assert_int_equal(end(&p[0], SIGTERM), 0);
 }
 
-/* With --keep-hosts 0, a killed host's memory is freed when its lease expires. */
+/* dxpd runs with --keep-hosts 0, and a host is killed. After the host's lease has expired, its
+ * memory on the xPU is free again. */
 static void dxpd__host_killed(void **state)
 {
 #if SANITIZED_THREAD

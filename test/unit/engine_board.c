@@ -149,7 +149,8 @@ static void engine_dma__queue_full(void **state)
 	RUN(dma_through(sink, source, 100));
 }
 
-/* Without space for its completion, a DMA is rejected. */
+/* The caller does not dequeue completions. New DMAs are then rejected before a completion is
+ * lost. */
 static void engine_dma__completions_wait_until_dequeued(void **state)
 {
 	struct engine_dma_end ends[ENDS_MAX];

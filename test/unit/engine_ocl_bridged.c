@@ -324,7 +324,7 @@ static void engine_dma__fails_on_its_way(void **state)
 	fails_on_its_way(false);
 }
 
-/* Without callbacks, queries detect completions. */
+/* Callbacks do not arrive. The engine detects completions by queries. */
 static void engine_dma__without_callbacks(void **state)
 {
 	fakes_begin();

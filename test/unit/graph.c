@@ -224,7 +224,8 @@ static void graph_add__bounded_by_bytes(void **state)
 	free(c);
 }
 
-/* With more commands than entries in the ring, the oldest can still be awaited. */
+/* There are more commands than the ring of events has entries. A new command may still wait for the
+ * oldest one. */
 static void graph_add__waits_for_a_predecessor(void **state)
 {
 	const uint32_t most = 3 * XPU_EVENTS_KEPT;
@@ -348,8 +349,9 @@ static bool wait_done(uint64_t event, int *status)
 	return own_wait(event) ? node_of(event)->ended : o.remote_done[count];
 }
 
-/* By definition: each awaited event has succeeded, or both commands are for the engine and the
- * other was issued. */
+/* Returns true if the command is ready by definition. Each event that it waits for must have
+ * succeeded. If the command is for the engine, the event may also belong to an engine command that
+ * was issued. */
 static bool oracle_ready(const struct oracle_node *n)
 {
 	int status;
@@ -426,7 +428,8 @@ static void step_issue(enum graph_queue queue)
 		o.network[o.network_count++] = (uint32_t)(first - o.nodes);
 }
 
-/* In order; checks each predecessor's status. */
+/* Runs engine commands in order. The status of each predecessor is checked here, when the command
+ * runs. */
 static void step_engine(void)
 {
 	uint64_t events[COMMAND_WAITS_MAX];

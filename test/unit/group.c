@@ -253,7 +253,8 @@ static void group__nothing_through_the_host(void **state)
 	free(data);
 }
 
-/* In place, without waiting; each multiplies all numbers by the number of members. */
+/* Starts many operations in place without waiting in between. Each multiplies all numbers by the
+ * number of members. */
 static void group__many_outstanding(void **state)
 {
 	struct rig *r = *state;

@@ -264,7 +264,8 @@ static bool permits_node_7(void *context, uint16_t node)
 	return node == 7;
 }
 
-/* For other nodes the key counts as wrong; for a permitted node the guard is queried once. */
+/* For a node that the guard does not permit, the key counts as wrong. For a permitted node, the
+ * guard is queried once. */
 static void guard__permits_one_node(void **state)
 {
 	struct nic_options o = rig_options();

@@ -136,8 +136,8 @@ static void guess__function_that_searches_waits(void **state)
 	rig_end(&r);
 }
 
-/* Without allowance, a right key waits as long as a wrong one, so the time reveals nothing. A known
- * key never waits. */
+/* Without allowance, a right key waits as long as a wrong one, so the time reveals nothing. A key
+ * that was used before does not wait, in each way by which the NIC executes a request. */
 static void guess__known_key_does_not_wait(void **state)
 {
 	struct nic_options o = rig_options();
@@ -191,7 +191,7 @@ static void guess__magics_are_bounded_too(void **state)
 	rig_end(&r);
 }
 
-/* Without allowance, a chain waits although its keys are right. */
+/* A chain is checked in the same way: without allowance, it waits although its keys are right. */
 static void guess__chain_waits(void **state)
 {
 	struct nic_options o = rig_options();

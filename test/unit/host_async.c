@@ -120,7 +120,7 @@ static void write__many(void **state)
 	}
 	dxp_event last = run_after(w, w->two, "ok", &before, 1);
 	ok(ended(w, last));
-	/* As 199 % 3 is 1, the last write is to offset 1000. */
+	/* 199 % 3 is 1, so the last write is to offset 1000. */
 	assert_memory_equal(memory_of(w, w->two) + 1000, w->from + 199, 1793 + 997 * (199 % 70));
 	for (uint32_t i = 0; i < 200; i++)
 		ok(ended(w, events[i]));
@@ -166,7 +166,8 @@ static void write_read__rejected(void **state)
 	assert_int_equal(dxp_write(w->one, 0, w->from, 4, &waits, &e), DXP_ENOENT);
 }
 
-/* With `late`, a write reads the bytes only after its waits, however few they are. */
+/* With `late`, a write reads the program's bytes only after its waits have completed, even if the
+ * bytes are few. */
 static void write__late_bytes(void **state)
 {
 	struct world *w = *state;

@@ -287,7 +287,7 @@ static void attached__may_be_killed(void **state)
 
 #define FLOOD_BYTES (64ull << 20)
 
-/* Until the process is killed. */
+/* PUTs FLOOD_BYTES again and again, until the process is killed. */
 static void flood(const struct dxp_target *to, uint32_t key)
 {
 	struct dxp_function *f;

@@ -50,7 +50,7 @@ static struct dxp_bridge *start(struct world *w, const struct dxp_bridge_transfe
 	return b;
 }
 
-/* To, from and through the device, at odd addresses. */
+/* Moves `bytes` bytes to the device, from the device and through it, at odd addresses. */
 static void all_paths(struct world *w, uint64_t bytes, enum dxp_bridge_mode mode, uint32_t piece)
 {
 	struct dxp_event_times times = {0};

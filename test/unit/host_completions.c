@@ -152,7 +152,8 @@ static void completions__woken(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* For a thread that waits for a lazy command, the host sends one HURRY. */
+/* The node may report the completion of a lazy command late. If a thread waits for it, the host
+ * sends one HURRY, so that the node reports soon. */
 static void completions__hurry_lazy_ones(void **state)
 {
 	struct world *w = *state;

@@ -121,7 +121,8 @@ static void events__silent_ones_free_themselves(void **state)
 	events_destroy(&e);
 }
 
-/* Beyond the ring's entries, old events move to a list and complete there. */
+/* There are more pending events than ring entries. Old events move to a list and complete there
+ * normally. */
 static void events__pending_ones_have_no_bound(void **state)
 {
 	const uint32_t count = 3 * HOST_EVENTS_RING, first = 0xffffff00u;

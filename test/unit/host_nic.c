@@ -286,7 +286,8 @@ static void nic__accepts_posts_of_many_threads(void **state)
 	}
 }
 
-/* As a host, the NIC reaches xPUs by name, but no other hosts. */
+/* A NIC joins a fabric as a host. It can reach the xPUs of the fabric by name, but not other
+ * hosts. */
 static void nic__joins_a_fabric(void **state)
 {
 	struct fake_fabric *fabric = fake_fabric_open(1);

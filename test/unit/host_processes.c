@@ -64,7 +64,7 @@ static struct dxp_function *attach(uint32_t i)
 	return f;
 }
 
-/* In any order within a round. */
+/* The events that a process has received in one round; they arrive in any order. */
 struct inbox {
 	bool nap, put;
 	struct hello hello;

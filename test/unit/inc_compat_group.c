@@ -153,7 +153,7 @@ static void compat__beside_widened(void **state)
 	rig_close(&r);
 }
 
-/* Beyond req_id's 8 bits and the PSN's 24 bits. */
+/* Segment numbers exceed the 8 bits of req_id and the 24 bits of the PSN. */
 static void compat__numbers_wrap(void **state)
 {
 	static const uint32_t starts[] = {250, 0xfffffa, 0xfffffffa};
@@ -242,7 +242,8 @@ static int creation(uint16_t modes, enum dxp_inc_mode mode, uint8_t *cause)
 	return status;
 }
 
-/* By sup_mpi_type and master_num, a switch rejects unsupported modes. */
+/* A switch compares the fields sup_mpi_type and master_num. It rejects a mode that it does not
+ * support. */
 static void compat__modes(void **state)
 {
 	uint8_t cause;

@@ -108,7 +108,8 @@ static void create__the_emptier_spine(void **state)
 	rig_close(&r);
 }
 
-/* In a chain, switch 2 is the lowest above all members. */
+/* The members' leaf switches have different heights in one chain of switches. The group's root is
+ * switch 2, the lowest switch above all members. */
 static void create__uneven_heights(void **state)
 {
 	struct rig r;

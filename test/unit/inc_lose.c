@@ -37,7 +37,8 @@ static void jobs_free(struct job *jobs, unsigned count)
 			free(jobs[i].data[c]);
 }
 
-/* As a program does. */
+/* Starts the next operation of `member` once its previous operation is complete, as a program
+ * does. */
 static void job_next(struct rig *r, struct job *j, unsigned member)
 {
 	struct inc_group *g = r->hosts[member].group;

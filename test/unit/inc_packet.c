@@ -107,8 +107,8 @@ static void inc_packet__rc_ack(void **state)
 	assert_int_equal(inc_packet_decode(data, bytes, &p), DXP_ENOENT);
 }
 
-/* Without the tag, or if the length is no multiple of 4, it is another protocol's packet
- * (ENOENT). */
+/* A packet that ends before the tag, or whose length is not a multiple of 4, counts as another
+ * protocol's (ENOENT). Every other incomplete packet is malformed. */
 static void inc_packet__every_length(void **state)
 {
 	struct inc_header h = data_header;

@@ -82,7 +82,7 @@ static void input__alone(void **state)
 	input_destroy(a);
 }
 
-/* Also when the queue's ring wraps. */
+/* Packets keep contents, sender and order, also when the ring of the queue wraps. */
 static void input__order(void **state)
 {
 	struct input *a = input_make(2, 3);
@@ -139,7 +139,7 @@ static enum input_class class_of(uint8_t kind, uint8_t opcode, uint8_t tag_xor)
 	return input_class_of(packet, d.header_bytes);
 }
 
-/* In the compatible format. */
+/* Returns what class_of returns, for a packet in the compatible format. */
 static enum input_class compat_class_of(uint8_t kind)
 {
 	const struct inc_header h = {

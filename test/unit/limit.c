@@ -100,7 +100,8 @@ static void limit__bursts_are_bounded(void **state)
 	}
 }
 
-/* In each time span at most rate times span, plus a burst, whenever it is called. */
+/* In every time span, the bucket allows at most the rate times the span, plus one burst. This holds
+ * for any times of the calls. */
 static void limit__never_more_than_the_rate(void **state)
 {
 	uint64_t seed = getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;

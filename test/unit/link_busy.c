@@ -70,7 +70,7 @@ static void busy__unconnected_stays_so(void **state)
 	pair_close(&p);
 }
 
-/* Without a free file descriptor, the main socket does. */
+/* If no file descriptor is free for another socket, the link continues with its main socket. */
 static void busy__does_without(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
@@ -181,7 +181,7 @@ static bool quiet(const struct link *l, const struct udp_address *peer)
 	return l->sockets[busy_socket(l, peer)].quiet;
 }
 
-/* With empty polls, as a waiting reader makes them. */
+/* Runs a ping-pong with empty polls in between, as a reader that waits makes them. */
 static void waiting_ping_pong(struct link *a, struct link *b, uint32_t rounds)
 {
 	struct datagram_arrival arrival;
@@ -263,7 +263,7 @@ static void quiet__ends_now_and_then(void **state)
 	assert_false(quiet_after(64, 0, LINK_BUSY_VOTES + LINK_ALONE_MAX + LINK_QUIET_LOOKS + 10));
 }
 
-/* Also through connected sockets. */
+/* Datagrams to a connected peer arrive with their ECN bits, in any order of bits. */
 static void ecn__is_carried_by_connected_sockets(void **state)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});

@@ -82,7 +82,8 @@ static inline void send_all(struct link *l, const struct datagram *d, size_t cou
 	}
 }
 
-/* At least one, or 0 after PATIENCE_NS. */
+/* Waits for arrivals and receives up to `count` of them with one call. Returns their number, or 0
+ * after PATIENCE_NS. */
 static inline size_t receive_some(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	uint64_t give_up = clock_now_ns() + PATIENCE_NS;

@@ -155,8 +155,9 @@ static bool loopback_configure(int mtu)
 	return done;
 }
 
-/* With MTU 1500, batches of 2000-byte datagrams fail with EMSGSIZE, but IP fragments single ones.
- * Returns 0, or the failed step. */
+/* Runs in its own network namespace, where loopback has an MTU of 1500. Batches of 2000-byte
+ * datagrams fail with EMSGSIZE, but IP fragments single ones. Returns 0, or the number of the
+ * failed step. */
 static int small_mtu(void)
 {
 	struct datagram d[8];
@@ -179,7 +180,8 @@ static int small_mtu(void)
 	size_t bytes;
 	if (!link_too_big(p.a, &to, &bytes) || !address_equal(&to, &p.to_b) || bytes != 2000)
 		return 7;
-	/* From now on this length is sent singly; shorter ones still form a batch. */
+	/* Later datagrams of this length are sent singly from the start. Shorter ones still form a
+	 * batch. */
 	uint64_t calls = counters_of(p.a).send_calls;
 	if (link_send(p.a, d, 8) != 8 || counters_of(p.a).send_calls != calls + 1 ||
 	    !receive_numbered(p.b, 8, 2000))
@@ -210,14 +212,16 @@ static int no_network(void)
 	return 0;
 }
 
-/* At 100 Mb/s, the send buffer fills up. */
+/* Makes a new namespace and limits its loopback to 100 Mb/s, so that the socket's send buffer fills
+ * up. */
 static bool loopback_shape(void)
 {
 	return unshare(CLONE_NEWNET) == 0 && loopback_configure(1500) &&
 	       system("tc qdisc add dev lo root tbf rate 100mbit burst 10k latency 1s 2>&1") == 0;
 }
 
-/* With a full send buffer, the rest is accepted later and none is lost. */
+/* The send buffer is full. The link accepts fewer datagrams now and the others later. None is
+ * lost. */
 static int no_space_now(void)
 {
 	static struct datagram d[300];
@@ -242,7 +246,8 @@ static int no_space_now(void)
 	return 0;
 }
 
-/* With faults and a full buffer, the injector decides once per datagram. */
+/* The send buffer is full and fault injection is on. The injector decides once for each datagram,
+ * and the kernel gets exactly the result. */
 static int no_space_with_faults(void)
 {
 	static struct datagram d[300];

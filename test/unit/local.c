@@ -399,7 +399,8 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	struct dxp_nic_event e;
 	assert_false(dxp_sent_dequeue(r.window[0], &e));
 	assert_int_equal(rig_received(&r, 1), 3);
-	/* Until it completes, it holds its sender's memory, but no longer its target's. */
+	/* A request that took effect holds its sender's memory until it completes. It no longer
+	 * holds its target's memory. */
 	assert_int_equal(nic_region_deregister(r.nic, r.key[1]), DXP_OK);
 	assert_int_equal(nic_region_deregister(r.nic, r.key[0]), DXP_EBUSY);
 	nic_peer_lost(r.nic, 9, DXP_EPEERLOST);
@@ -410,7 +411,7 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	rig_end(&r);
 }
 
-/* Of different kinds, on one queue pair. */
+/* Requests of different kinds on one queue pair take effect in order. */
 static void local__effects_in_order(void **state)
 {
 	struct nic_options o = rig_options();

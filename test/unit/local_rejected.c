@@ -51,7 +51,8 @@ static const struct rejection rejections[] = {
 	 COUNTER(refused_other)},
 };
 
-/* In lists, 8 valid bytes precede the invalid entry. */
+/* Posts the operation of a row. If it uses lists, an entry of 8 valid bytes precedes the invalid
+ * entry. */
 static void rejected_post(struct rig *r, const struct rejection *x)
 {
 	struct dxp_target to = rig_target(r, 1, 1);

@@ -262,7 +262,7 @@ static void local_shares__a_poll_is_bounded(void **state)
 			before = r.window[7]->total_bytes;
 			rig_poll(&r);
 			after = r.window[7]->total_bytes;
-			/* In the first poll a new function may get only one of eight shares. */
+			/* In the first poll, a new function may get only one of eight shares. */
 			uint32_t least = poll == 0 ? NIC_QUANTUM_BYTES / 8 : NIC_QUANTUM_BYTES / 2;
 			assert_in_range(after - before, least,
 					NIC_QUANTUM_BYTES + count * NIC_REST_BYTES);

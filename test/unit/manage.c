@@ -192,8 +192,8 @@ static void manage_open__rejects_every_flipped_bit(void **state)
 	}
 }
 
-/* With a right CRC, each bit flip in the MAC or under it gives EAUTH, unless it changes the body's
- * form. */
+/* An attacker can compute the CRC, but not the MAC. Every bit flip in the MAC, or in the bytes that
+ * it covers, is rejected: with EAUTH, unless it also changes the form of the body. */
 static void manage_open__a_right_crc_does_not_help_a_forger(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];

@@ -28,7 +28,7 @@ static struct rng rng = {1};
 static uint8_t private_key[KEYS_BYTES] = {9};
 static uint64_t now_ns;
 
-/* What answers at the address of a manager. */
+/* Behaviour of the process at a manager's address. */
 enum role { SILENT, STANDS_BY, ACTIVE };
 
 static struct scene {

@@ -59,7 +59,8 @@ static void crossbar__head_of_line(void **state)
 	assert_in_range(saturation(&p) * 10 / 8, 580000, 600000);
 }
 
-/* With a deep queue per output, and sources that continue while one is full, nothing blocks. */
+/* Each input has one deep queue for each output, and sources continue while one queue is full. Then
+ * nothing blocks. */
 static void crossbar__all_causes_off(void **state)
 {
 	struct model_parameters p = setting(4, 4);
@@ -68,7 +69,8 @@ static void crossbar__all_causes_off(void **state)
 	p.allocator = MODEL_ALLOCATE_MAXIMAL;
 	p.source = MODEL_SOURCE_ANY_ORDER;
 	assert_in_range(saturation(&p), 795000, 800001);
-	/* Without processing: 1 header and 8 payload cycles, so the limit is 8 / 9. */
+	/* Without processing, a packet takes 9 cycles: one for its header, 8 for its payload. The
+	 * limit is 8 / 9. */
 	p.process_cycles = 0;
 	assert_in_range(saturation(&p), 880000, 888900);
 }
@@ -221,7 +223,8 @@ static void interval_row(void *context, const struct model_row *row)
 		rows[1] = *row;
 }
 
-/* From the least to the largest value over all settings. */
+/* The intervals of knee and saturation range from the least to the largest value over all
+ * settings. */
 static void crossbar__intervals(void **state)
 {
 	struct model_parameters p = setting(3, 2);

@@ -343,7 +343,7 @@ static void check__calibrated_rows_prove_nothing(void **state)
 	model_judge_destroy(&used);
 }
 
-/* With --only, the file must name such a row. */
+/* With --only, the judge file must name a row of that item. */
 static void check__a_judge_of_other_items_is_rejected(void **state)
 {
 	struct model_judge j = read_text("knee 4x2 0.5\n");

@@ -127,7 +127,8 @@ static void topology__uneven_sides(void **state)
 	assert_int_equal(d.links, 7);
 }
 
-/* At most two links between routers of a slim fly, three of a dragonfly, plus one at each end. */
+/* Between two routers there are at most two links in a slim fly, and three in a dragonfly. The
+ * links of the two end nodes add one each. */
 static void topology__diameters_of_switched_networks(void **state)
 {
 	static const uint32_t nodes[] = {2, 100, 200, 1000, 3380, 4096};

@@ -285,7 +285,7 @@ static void nic__alignment_and_repeat(void **state)
 	assert_true(latency(&p, MODEL_PUT, 4096) > aligned);
 }
 
-/* Of received rows. */
+/* Counts and sums of the rows that a sink has received. */
 struct seen {
 	/* open: rows whose interval is wider than one value */
 	unsigned rows, open;
@@ -305,7 +305,7 @@ static void seen_row(void *context, const struct model_row *row)
 		s->sum += row->value;
 }
 
-/* For each size of a request. */
+/* The peak is printed with an interval for each size of a request. */
 static void nic__peak_has_intervals(void **state)
 {
 	struct seen s = {0};

@@ -18,7 +18,8 @@
 #define EVENTS 400
 #define ROUNDS 20000
 
-/* In the order of adding; not live: cancelled or past. */
+/* An event of the plain list, which is in the order of adding. Cancelled and past events are not
+ * live. */
 struct listed {
 	uint64_t at_ps, id;
 	bool live;

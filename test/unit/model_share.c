@@ -76,7 +76,8 @@ static void share__closed_form(void **state)
 #define SPREAD_SEEDS    200
 #define SPREAD_MESSAGES 5000 /* per function */
 
-/* Of a share's relative deviation, over all functions and seeds. */
+/* Returns the mean square of a share's relative deviation from an equal share, over all functions
+ * and seeds. */
 static double mean_square(const struct model_parameters *p)
 {
 	double sum = 0;
@@ -107,7 +108,8 @@ static void share__spread(void **state)
 	assert_true(fabs(mean_square(&p) / (level * (1 + cv2)) - 1) < 0.08);
 }
 
-/* With full FIFOs, packets and bytes give equal shares soon, messages much later (C-37). */
+/* If the FIFOs stay full, arbitration by packets or bytes gives equal shares soon. Arbitration by
+ * messages takes much longer (C-37). */
 static void share__policies(void **state)
 {
 	struct model_parameters p;

@@ -256,7 +256,7 @@ static void node__an_idle_session_probes_before_the_table_counts(void **state)
 	assert_int_equal(transfer(r, false), DXP_OK);
 }
 
-/* Without a session, the table counts at once. */
+/* There is no session that receives from the peer. The host trusts the manager's table at once. */
 static void node__the_table_counts_without_a_live_session(void **state)
 {
 	struct rig *r = *state;
@@ -326,7 +326,8 @@ static void node__a_peer_that_leaves_ends_work(void **state)
 	assert_true(node_target(r->host, id, &to) < 0);
 }
 
-/* By one BYE, the peer knows before the table reports the loss. */
+/* A closing node sends one BYE to its peer. So the peer knows before the manager's table reports
+ * the loss. */
 static void node__sends_bye(void **state)
 {
 	struct rig *r = *state;

@@ -193,7 +193,7 @@ static void noise__rejects_every_change(void **state)
 	}
 }
 
-/* Without it, the second message cannot be read. */
+/* The initiator can read the second message only with the same pre-shared key. */
 static void noise__needs_the_same_psk(void **state)
 {
 	uint8_t message[MESSAGE_BYTES], got[MESSAGE_BYTES], psk[KEYS_BYTES] = {1};

@@ -350,7 +350,8 @@ static void observe__a_trace_is_the_same_at_both_ends(void **state)
 	}
 }
 
-/* As `dxp trace` does while both nodes run. */
+/* Attaches to a node's tap while both nodes run, like `dxp trace`. The tap delivers the frames of
+ * the node until it is detached. */
 static void observe__a_tracer_sees_a_running_node(void **state)
 {
 	struct rig *r = *state;

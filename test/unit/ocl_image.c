@@ -47,7 +47,8 @@ static struct engine_argument image_at(uint64_t address, struct dxp_image image)
 					.image = image};
 }
 
-/* At most 5 x 3 x 4 pixels; gaps between rows and slices must not change. */
+/* Runs a kernel on an image of at most 5 x 3 x 4 pixels. Checks the pixels, and that the gaps
+ * between rows and slices are unchanged. */
 static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint32_t slices,
 		       uint64_t row_pitch, uint64_t slice_pitch)
 {

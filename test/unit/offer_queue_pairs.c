@@ -161,7 +161,7 @@ static void register__the_keys_of_one_client(void **state)
 	offer_client_gone(r->offer, &b, ++r->now_ns);
 }
 
-/* As `dxp vf` reads them. */
+/* Reads all rows as `dxp vf` does. Returns the number of rows. */
 static uint32_t rows_get(struct rig *r, struct attach_row rows[NIC_USERS])
 {
 	struct offer_client manager = {.manages = true};

@@ -25,7 +25,8 @@ static void await_records(const struct record *h, uint32_t count)
 	assert_int_equal(h->count, count);
 }
 
-/* Also without a thread that waits. */
+/* Callbacks for each state of a command are called once, although no thread waits for the
+ * command. */
 static void callback__each_state_once(void **state)
 {
 	cl_command_queue q = queue_new(0, 0);

@@ -321,7 +321,7 @@ static void opencl_copies__source(void **state)
 	copies_free(&c, drop);
 }
 
-/* What only the lost device had is lost until written again. */
+/* A device is lost. The bytes that only this device had are lost until they are written again. */
 static void opencl_copies__lost(void **state)
 {
 	struct copies c = {0};

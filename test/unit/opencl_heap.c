@@ -153,7 +153,8 @@ static void heap__large_ones_are_used_again(void **state)
 	assert_int_equal(fake_alloc_calls(), calls);
 }
 
-/* At most a sixteenth of the 32 MiB, and one part, stay allocated on the node. */
+/* After all blocks are freed, at most a sixteenth of the node's 32 MiB and one part stay allocated
+ * on the node. */
 static void heap__gives_back(void **state)
 {
 	uint64_t at[6];

@@ -250,7 +250,7 @@ static void rename__changes_absolute_names_alone(void **state)
 	include_clear(&s);
 }
 
-/* Without end; the search stops before memory does. */
+/* Each file includes two new files, without end. The search stops before memory is exhausted. */
 static char *endless_read(void *context, const char *path, size_t *bytes)
 {
 	char *text = malloc(64);

@@ -279,7 +279,8 @@ static uint64_t host_bytes(const struct rect *r)
 	return r->host_slice * r->region[2] + r->host_row * r->region[1] + 3;
 }
 
-/* From object to host if `to_host`, else back. */
+/* Copies the rows of a rectangle from the object to the host's memory, or back if `to_host` is
+ * false. */
 static void rect_rows(const struct rect *r, uint8_t *host, uint8_t *object, bool to_host)
 {
 	for (size_t z = 0; z < r->region[2]; z++) {
@@ -355,7 +356,7 @@ static void op_copy_rect(struct thing *from, struct thing *to)
 	keep_both(from, to, e);
 }
 
-/* As a launch does. */
+/* Posts a kernel in the way in which a launch does. */
 static void op_kernel(struct thing *o)
 {
 	cl_event list[2], e;

@@ -83,7 +83,8 @@ UNUSED static cl_int read_byte(int queue, cl_mem m, size_t at)
 	return error ? error : byte;
 }
 
-/* As for a kernel on the queue's device. */
+/* Makes the bytes available at the device of a queue, as a kernel that reads or writes them would
+ * need it. */
 UNUSED static cl_int use(int queue, cl_mem m, enum memory_access access, cl_uint count,
 			 const cl_event *list, cl_event *out)
 {

@@ -181,7 +181,7 @@ static cl_build_status status_of(cl_program p, int device)
 	return status;
 }
 
-/* Of the last call of a callback. */
+/* Number of calls of a callback, and the program's state during the last call. */
 struct delivered {
 	_Atomic int count;
 	cl_kernel kernel;

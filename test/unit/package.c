@@ -68,7 +68,8 @@ static void package_decode__what_was_encoded(void **state)
 	}
 }
 
-/* In exactly as much memory, so that a sanitizer detects reads past it. */
+/* A package with any other length is rejected. Each input is in memory of exactly its size, so that
+ * a sanitizer detects reads past its end. */
 static void package_decode__every_other_length(void **state)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
@@ -89,7 +90,7 @@ static void package_decode__every_other_length(void **state)
 	}
 }
 
-/* What still decodes is within its bounds. */
+/* One byte of a package is changed. If it still decodes, all its content is within its bounds. */
 static void package_decode__any_byte_changed(void **state)
 {
 	size_t bytes;

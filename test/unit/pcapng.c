@@ -201,7 +201,8 @@ static void pcapng_packet__fits_its_space(void **state)
 	assert_in_range(pcapng_packet(file, &p), sizeof(data), PCAPNG_BLOCK_MAX);
 }
 
-/* Without this, the other tests would prove little. */
+/* The reader detects every cut and every changed bit of a valid file. Otherwise the other tests
+ * would prove little. */
 static void capture_parse__notices_damage(void **state)
 {
 	const uint8_t data[] = "payload";

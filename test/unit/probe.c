@@ -284,7 +284,7 @@ static void probe__demands_pauses_and_limits_answers(void **state)
 	assert_true(r->sent > before);
 }
 
-/* With a wrong MAC. */
+/* Forged PROBEs have a wrong MAC; the sender has no key. */
 static void probe__answers_during_a_flood_of_forged_probes(void **state)
 {
 	struct rig *r = *state;

@@ -294,7 +294,7 @@ static void pump__hundred_at_once(void **state)
 	rings_are_empty();
 }
 
-/* Without buffers. */
+/* Runs a transfer that uses no buffers: within the device, or directly between host and device. */
 static int direct(struct mover *m, uint64_t from, uint64_t to)
 {
 	m->t.device_from = from;

@@ -213,7 +213,8 @@ static bool same(struct shape s, const uint8_t *have, const uint8_t *want)
 	       isnan(real_of(raw_get(want, s.bytes), s.form));
 }
 
-/* At odd addresses; bytes around must not change. */
+/* Runs all implementations on `count` elements at odd addresses. Checks that the bytes around the
+ * elements are unchanged. */
 static void check(enum dxp_inc_op op, enum dxp_inc_type type, const uint8_t *a, const uint8_t *b,
 		  size_t count)
 {

@@ -73,7 +73,8 @@ static void registers__rejected_inside_one_nic(void **state)
 	rig_end(&r);
 }
 
-/* Without space at the target, the NIC retries for at most one second. */
+/* The target has no receive area yet, or its receive area is full. The NIC retries for at most one
+ * second. */
 static void registers__late_inside_one_nic(void **state)
 {
 	struct rig r;

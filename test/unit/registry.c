@@ -25,7 +25,7 @@ static const struct node_entry *row(const struct fabric *f, size_t viewer, size_
 				    f->members[subject].self.name);
 }
 
-/* As member 0 has received it. */
+/* Returns the epoch of the manager's present run, as member 0 has received it. */
 static uint64_t run_of(const struct fabric *f)
 {
 	return node_table_progress(member_table(f->members[0].m)).epoch;
@@ -353,7 +353,8 @@ static void registry__a_flood_of_wrong_keys(void **state)
 	fabric_destroy(f);
 }
 
-/* From another address, it neither moves the node nor extends its lease. */
+/* A recorded RENEW is replayed from another address. It neither moves the node nor extends its
+ * lease. */
 static void registry__a_replayed_renewal_changes_nothing(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);

@@ -74,7 +74,8 @@ static void registry_advertise__a_restarted_manager_keeps_it(void **state)
 	fabric_destroy(f);
 }
 
-/* By its advertised address the node is recognized, and need not wait for its old lease. */
+/* Node and manager restart at the same time. The manager recognizes the node by its advertised
+ * address, so the node need not wait for its old lease. */
 static void registry_advertise__both_restart(void **state)
 {
 	struct fabric *f = world();
@@ -158,7 +159,8 @@ static void registry_advertise__a_forged_source_address_ends_no_node(void **stat
 	fabric_destroy(f);
 }
 
-/* At xpu-1's address. Returns the number of joined nodes. */
+/* Sends the JOIN of a node that sends from the address of xpu-1 and advertises it too. Returns how
+ * many nodes have joined then. */
 static uint64_t forged_join(struct fabric *f, struct manage_join *join)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];

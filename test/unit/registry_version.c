@@ -45,7 +45,8 @@ static void registry_version__a_request_of_another_version_is_refused(void **sta
 	fabric_destroy(f);
 }
 
-/* As rare as for wrong keys; answers are never answered. */
+/* The manager answers a flood of JOINs of another version as rarely as a flood with wrong keys. It
+ * never answers an answer. */
 static void registry_version__answers_are_few(void **state)
 {
 	struct fabric *f = fabric_create(1, GRANTS_ANY);

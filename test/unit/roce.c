@@ -34,7 +34,7 @@ static size_t from_hex(const char *text, uint8_t *out)
 	return bytes;
 }
 
-/* From the IP header to the ICRC. */
+/* Packets in hexadecimal digits, from the IP header to the ICRC. */
 static const char *const vectors[] = {
 	/* CNP of a ConnectX-4 Lx */
 	"45c2003c718c4000401191610a0011010a001201 000012b700280000 8100ffff4000011800000000"
@@ -73,7 +73,8 @@ static void roce__icrc_of_others(void **state)
 	}
 }
 
-/* With Identification 0 and Don't Fragment, the ICRC of a plain socket's payload is the same. */
+/* A plain socket delivers only the UDP payload, without the IP header. With Identification 0 and
+ * Don't Fragment set, both ICRC functions give the same result. */
 static void roce__icrc_without_ip_header(void **state)
 {
 	uint8_t packet[IP_UDP_BYTES + 1500] = {0x45};

@@ -51,7 +51,7 @@ static inline void rude_reply(struct rude *r, struct command_reply *reply)
 	dxp_received_release(node_window(r->node));
 }
 
-/* Also allocates memory. */
+/* Joins the fabric, opens the xPU with this node id, and allocates memory on it. */
 static inline void rude_open(struct rude *r, const struct daemons *w, uint16_t xpu)
 {
 	static uint32_t number;

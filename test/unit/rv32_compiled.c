@@ -231,7 +231,8 @@ static void shell(const char *format, const char *folder)
 		fail_msg("failed: %s", line);
 }
 
-/* At optimization `level`; writes results of all work-items. */
+/* Compiles the text as C at optimization `level`, and runs it under qemu-riscv32. Writes the
+ * results of all work-items. */
 static void run_qemu(const char *level, uint8_t results[BYTES])
 {
 	char folder[] = "/tmp/dxp-rv32-c-XXXXXX", path[64], compile[256];

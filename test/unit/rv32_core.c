@@ -60,7 +60,8 @@ static void rv32_core__flag_of_another_warp(void **state)
 	rig_destroy(g);
 }
 
-/* In one to three dimensions; a group fills a warp or shares it. */
+/* Every work-item reads its ids, with index spaces of one, two and three dimensions. A work-group
+ * fills a warp or shares it with others. */
 static void check_ids(struct rig *g, const uint32_t local[3], const uint32_t groups[3])
 {
 	const uint32_t items = local[0] * local[1] * local[2];
@@ -234,7 +235,8 @@ static void rv32_core__bounds(void **state)
 	rig_destroy(g);
 }
 
-/* With A0 = value; compares the message behind the work-item. */
+/* Runs one instruction with A0 = value. Compares the trap's message from behind the name of the
+ * work-item with `sentence`. */
 static void check_trap(struct rig *g, uint32_t word, uint32_t value, const char *sentence)
 {
 	char want[256];

@@ -184,7 +184,8 @@ static void load_operands(struct rig *g, bool as_floats)
 		emit(g, RV32_FLW, A0 + (unsigned)i, T0, 0, 4 * i);
 }
 
-/* In odd lanes A5 stays unchanged. */
+/* Appends a branch: lanes with an odd number skip the next instruction, so their A5 stays
+ * unchanged. */
 static void skip_odd(struct rig *g)
 {
 	emit_csr(g, T2, RV32_CSR_LANE);
@@ -335,7 +336,7 @@ static void rv32_execute__x0(void **state)
 	rig_destroy(g);
 }
 
-/* In global, local and private memory. */
+/* Loads and stores of each width work at each alignment, in global, local and private memory. */
 static void rv32_execute__misaligned(void **state)
 {
 	static const uint32_t bases[] = {RIG_BUFFER + 2048, RV32_LOCAL_BASE, RV32_PRIVATE_END - 64};

@@ -348,7 +348,7 @@ static void rv32_list__assembles_back(void **state)
 	seen_free(&s);
 }
 
-/* In the text form of this project. */
+/* Returns true if clang's assembler accepts this instruction in the text form of this project. */
 static bool clang_knows(uint32_t word)
 {
 	const struct rv32_op op = rv32_decode(word);

@@ -92,7 +92,7 @@ static void emit_atomic(struct random_code *r)
 	}
 }
 
-/* In some lanes. */
+/* Appends a branch that skips one instruction in some lanes. */
 static void emit_branch(struct random_code *r)
 {
 	emit(&r->g, RV32_BEQ + below(r, 6), 0, any_x(r), any_x(r), 8);

@@ -160,7 +160,7 @@ static inline void rig_run_ok(struct rig *g)
 		fail_msg("status %d: %s", status, g->text);
 }
 
-/* For each build that this processor supports. */
+/* Runs the following block once for each build of the core that this processor supports. */
 #define EACH_BUILD(g)                                                                       \
 	for ((g)->build = RV32_BUILD_BASELINE; (g)->build <= RV32_BUILD_AVX2; (g)->build++) \
 		if (rv32_build_runs((g)->build))

@@ -90,7 +90,8 @@ static void rv32_time__cache(void **state)
 	rig_destroy(g);
 }
 
-/* As clang compiles the plain loop, an element per work-item. */
+/* Appends a matrix product C = A * B as clang compiles the plain loop. Each work-item computes one
+ * element. */
 static void emit_matmul(struct rig *g)
 {
 	emit_csr(g, T0, RV32_CSR_GLOBAL_ID);

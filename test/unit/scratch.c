@@ -37,7 +37,7 @@ static void file_make(const char *folder, const char *name)
 	close(file);
 }
 
-/* By two minutes. */
+/* Sets the folder's times back by two minutes. */
 static void make_old(const char *folder)
 {
 	const struct timespec times[2] = {{.tv_sec = time(NULL) - 120},

@@ -283,8 +283,8 @@ static void update__under_reordering(void **state)
 	pair_close(&p);
 }
 
-/* Without packets from its peer, a sender changes its key once, then stops before it is used too
- * often. */
+/* A sender gets no packets from its peer. It changes its key once, then keeps it, and stops before
+ * the key is used too often. */
 static void update__waits_for_the_peer(void **state)
 {
 	struct datagram d = {.header_bytes = WIRE_COMMON_BYTES};

@@ -143,7 +143,7 @@ static void config_read(void)
 	assert_true(config.keyed);
 }
 
-/* Of a joined fabric. */
+/* The keys of a fabric that `dxp join` has joined. */
 static void secrets_erased__configurations(void **state)
 {
 	static const uint8_t fabric[KEYS_BYTES] = "the key of a fabric, 32 bytes...";

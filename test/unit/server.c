@@ -130,7 +130,7 @@ static void server_run__answers_and_rejects(void **state)
 	assert_int_equal(question(&query), DXP_ETIMEDOUT);
 }
 
-/* At most `limit_ns`. */
+/* Polls the member until it has joined, at most for `limit_ns`. */
 static void member_poll(struct member *m, struct link *l, uint64_t limit_ns)
 {
 	uint64_t end_ns = clock_now_ns() + limit_ns;

@@ -87,7 +87,8 @@ static void session__lost_packet_is_repeated_within_a_round_trip(void **state)
 	pair_destroy(p);
 }
 
-/* Later acknowledgements suffice, without timeout or probe. */
+/* The retransmission of a lost packet is lost too. Acknowledgements of later packets alone cause a
+ * second retransmission, without a timeout or a probe. */
 static void session__lost_repeat_needs_no_timeout(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -235,7 +236,8 @@ static void session__go_back_n_sends_all_from_the_gap(void **state)
 	pair_destroy(p);
 }
 
-/* Later packets behind the hole cause no further NAK. */
+/* The receiver sends one NAK for each hole. Packets that arrive later behind the hole cause no
+ * further NAK. */
 static void session__go_back_n_reports_it_once(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_GBN_NAK, 64);

@@ -186,7 +186,7 @@ static void bridge__a_hundred_at_once(void **state)
 	}
 }
 
-/* As many as it may have (S-06). */
+/* An xPU has as many reads outstanding as it may, and no more (S-06). */
 static void bridge__reads_at_once(void **state)
 {
 	static const uint32_t reads[] = {1, 2, 0};

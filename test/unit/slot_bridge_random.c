@@ -171,7 +171,8 @@ static void pass_some(struct modelled *m, uint64_t bytes)
 		assert_memory_equal(in, out, bytes);
 }
 
-/* By a read of the destination or a write of the source. */
+/* Moves bytes from one xPU to another: either the destination reads them, or the source writes
+ * them. */
 static void carry_some(struct modelled *from, struct modelled *to, uint64_t at, uint64_t bytes)
 {
 	const struct dxp_bridge_transfer t = {.path = DXP_BRIDGE_DEVICE_TO_DEVICE,

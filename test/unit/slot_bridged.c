@@ -229,7 +229,8 @@ static dxp_event send(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source,
 	return event;
 }
 
-/* From the second on, the event may follow the data without a round trip. */
+/* Sends twice between the same xPUs. From the second SEND on, the event may follow the data without
+ * a round trip. */
 static void send_and_look(struct dxp_xpu *from, struct dxp_xpu *to, uint32_t bytes)
 {
 	uint64_t a = allocate(from, bytes + 3), b = allocate(to, bytes + 5);

@@ -69,7 +69,7 @@ UNUSED static dxp_event call_start(const struct guest *g, const struct call *c)
 	return start(g, "raw", &n, sizeof(n), NULL);
 }
 
-/* In the host's worker. A negative result is an errno. */
+/* Makes the system call in the host's worker. Returns its result: a negative errno on failure. */
 UNUSED static int64_t call(const struct guest *g, struct call c)
 {
 	int64_t result;
@@ -80,7 +80,7 @@ UNUSED static int64_t call(const struct guest *g, struct call c)
 	return result;
 }
 
-/* In the worker; the buffer of the call contains the path. */
+/* Tries to open a file in the worker. The buffer of the call contains the path. */
 UNUSED static int64_t file_open(const struct guest *g, const char *path, int flags)
 {
 	struct call c = {

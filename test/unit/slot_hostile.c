@@ -69,7 +69,7 @@ static void secret_check(const struct guest *g)
 		assert_true(words[i] == SECRET);
 }
 
-/* With p[1] .. p[3] set; *result is p[8]. */
+/* Runs a kernel with p[1] .. p[3] set. Returns its status, and p[8] in *result. */
 static int kernel_run(const struct guest *g, const char *kernel, int64_t one, int64_t two,
 		      int64_t three, int64_t *result)
 {
@@ -83,7 +83,8 @@ static int kernel_run(const struct guest *g, const char *kernel, int64_t one, in
 	return status;
 }
 
-/* In the worker. Returns the address, or a negative errno. */
+/* Maps `bytes` of a descriptor from offset `at` in the worker. Returns the address, or a negative
+ * errno. */
 static int64_t file_map(const struct guest *g, int64_t fd, int64_t at, uint64_t bytes)
 {
 	return call(g, (struct call){.number = SYS_mmap,
@@ -225,7 +226,7 @@ static void descriptors__only_what_it_needs(void **state)
 	guest_close(&g);
 }
 
-/* From /proc/PID/status. */
+/* Returns the value of the line `name` in /proc/PID/status. */
 static long status_line(pid_t pid, const char *name)
 {
 	char path[64], line[256];

@@ -294,7 +294,7 @@ static void common__until_it_is_allocated(void **state)
 	}
 }
 
-/* Also behind the requested size. */
+/* The whole allocation is zero, also behind the requested size. */
 static void memory__is_zero_to_its_end(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {

@@ -121,7 +121,7 @@ static void receive_at(const struct used *u, struct dxp_program *program, uint64
 	assert_int_equal(result(u, 0), DXP_OK);
 }
 
-/* By registers. Returns the status of the send. */
+/* Runs a kernel that sends by registers. Returns the status of the send. */
 static int send_ends(const struct used *a, struct dxp_program *program, const struct used *b,
 		     uint64_t address, uint32_t bytes)
 {
@@ -155,7 +155,8 @@ static void registers__name_board_memory(void **state)
 	each_pair(registers_check);
 }
 
-/* As for descriptors, memory must be in an allocation of the kernel's host. */
+/* A send by registers is rejected if its memory is in no allocation of the kernel's host.
+ * Descriptors have the same rule. */
 static void registers__reach_own_allocations_only(void **state)
 {
 	receive_at(&two, more[1], two.data, BYTES);

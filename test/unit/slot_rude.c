@@ -85,7 +85,7 @@ static int scene_close(void **state)
 	return 0;
 }
 
-/* At once or after a while. */
+/* Checks that a PUT and a GET of another host succeed, at once or after a while. */
 static void others_go_on(void)
 {
 	uint64_t address;

@@ -30,7 +30,7 @@ static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
 }
 
-/* As a host whose worker maps a NIC function. */
+/* Opens the xPU as a host whose worker has mapped a NIC function. */
 static void silent_open(struct rude *r, uint16_t xpu)
 {
 	static struct command_reply reply;

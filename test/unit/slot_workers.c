@@ -27,7 +27,8 @@ static void crash__only_its_host(void **state)
 	workers_become(0);
 }
 
-/* On another page of the same device memory. */
+/* A kernel cannot write to memory of another host that is on another page of the same device
+ * memory. */
 static void memory__of_others_is_out_of_reach(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");

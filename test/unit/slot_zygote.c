@@ -3,7 +3,8 @@
  * ones succeed. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
-/* As by the kernel when memory is short; only its own command fails. */
+/* A worker is killed from outside, as by the kernel when memory is short. Only its own command
+ * fails. */
 static void killed__from_outside(void **state)
 {
 	struct guest g = guest_open("victim");

@@ -9,7 +9,7 @@
 
 #include "test/unit/staged_rig.h"
 
-/* At the same offset of the device. */
+/* PUTs from offset `to` of function 0's memory to the same offset of the device. */
 static void put(struct scene *s, uint64_t to, uint32_t bytes, uint8_t flags, uint64_t context)
 {
 	struct dxp_target t = rig_target(&s->rig, OWNER, 0);
@@ -96,7 +96,7 @@ static void staged_local__lists(void **state)
 	scene_end(&s);
 }
 
-/* Later requests wait until both PUTs in the device have completed. */
+/* Two PUTs are in the device at the same time. Later requests wait until both have completed. */
 static void staged_local__events_after_the_data(void **state)
 {
 	struct staged_options o = slow;

@@ -12,7 +12,7 @@
 static const uint32_t lengths[] = {
 	1, 63, 4097, BUFFER + 1, 100001, NIC_BOUNCE_BYTES, NIC_BOUNCE_BYTES + 1, BYTES - 7};
 
-/* From offset 7 of the device to offset 0. */
+/* The owner PUTs from offset 7 of the device to offset 0 of function 0's memory. */
 static void own_put(struct scene *s, uint32_t bytes, uint8_t flags, uint64_t context)
 {
 	struct dxp_target t = rig_target(&s->rig, 0, 0);
@@ -24,7 +24,7 @@ static void own_put(struct scene *s, uint32_t bytes, uint8_t flags, uint64_t con
 		DXP_OK);
 }
 
-/* From offset 7 to offset 7 of the device. */
+/* The owner GETs from offset 7 of function 0's memory to offset 7 of the device. */
 static void own_get(struct scene *s, uint32_t bytes, uint64_t context)
 {
 	struct dxp_target t = rig_target(&s->rig, 0, 0);

@@ -30,7 +30,7 @@ struct rig {
 	struct rng rng;
 };
 
-/* To nodes 2, 4, 6, ..., in descending order. */
+/* Fills a file with sessions to nodes 2, 4, 6, ..., in descending order. */
 static void file_fill(struct stats_file *f)
 {
 	f->pid = 4711;
@@ -157,7 +157,7 @@ static void stats_serve__pages_hold_every_session_once_in_order(void **state)
 	assert_true(pages > 1 && pages < SESSIONS);
 }
 
-/* With the largest values and the longest names. */
+/* The row of a node with the largest values and the longest names fits into one page. */
 static void stats_serve__the_longest_node_fits_a_page(void **state)
 {
 	struct rig *r = *state;

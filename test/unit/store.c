@@ -74,7 +74,7 @@ static struct store_op node_op(uint16_t id, enum node_state state)
 	return op;
 }
 
-/* For the next save. */
+/* Changes nodes and a grant in the registry, so that the next save writes them. */
 static void registry_fill(struct registry *r)
 {
 	for (uint16_t id = 1; id <= 3; id++) {
@@ -86,7 +86,7 @@ static void registry_fill(struct registry *r)
 	registry_store_again(r);
 }
 
-/* By field, because padding is undefined. */
+/* Compares each field, because the padding of the struct has no defined value. */
 static void assert_entry_equal(const struct node_entry *a, const struct node_entry *b)
 {
 	assert_int_equal(a->id, b->id);
@@ -180,7 +180,7 @@ static void store_save__keys_come_back(void **state)
 	registry_destroy(after);
 }
 
-/* As another manager would load them. */
+/* Returns the number of nodes on disk. Loads them as another manager would. */
 static size_t nodes_on_disk(void)
 {
 	struct registry *r = registry_make();
@@ -273,7 +273,7 @@ static void store_open__garbage(void **state)
 	assert_int_equal(store_open(folder, &s), DXP_EMALFORMED);
 }
 
-/* Of the bytes 4096 .. 8191. */
+/* Overwrites the bytes 4096 .. 8191 of a valid database. The store rejects the database. */
 static void store_open__damaged_pages(void **state)
 {
 	uint8_t garbage[4096];
@@ -379,7 +379,7 @@ static void store_load__rows_that_cannot_be(void **state)
 	}
 }
 
-/* Through a file, whatever the user's rights. */
+/* The path leads through a file, where no folder can exist, whatever the rights of the user. */
 static void store_open__no_folder_there(void **state)
 {
 	struct store *s;
@@ -388,7 +388,7 @@ static void store_open__no_folder_there(void **state)
 	assert_int_equal(store_open(path, &s), DXP_EACCESS);
 }
 
-/* As another user, because root may write there. */
+/* The folder is read-only. The test runs as another user, because root may write there. */
 static void store_open__a_folder_we_may_not_write(void **state)
 {
 	struct store *s;

@@ -48,8 +48,8 @@ static void inquire(void)
 	swnet_send(&net, &what);
 }
 
-/* With a group, an answer, and more messages than its initial capacity. true: fewer than `n`
- * allocations. */
+/* Runs a switch with a group, an answer, and more messages than its initial capacity. The `n`-th
+ * allocation fails. Returns true if there were fewer allocations. */
 static bool lifetime(uint64_t n)
 {
 	struct sw_options options = {.ip = SWITCH_IP};

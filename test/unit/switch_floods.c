@@ -81,7 +81,8 @@ static void hostile__inquiries_are_limited(void **state)
 	done();
 }
 
-/* Beyond the bound, hosts get no answer and must try again. */
+/* The number of rows that wait to be sent is bounded. Beyond it, hosts get no answer and must try
+ * again. */
 static void hostile__rows_are_bounded(void **state)
 {
 	struct swnet_send what = {.path = {UNKNOWN_PEER, SWITCH_IP, 999, ROCE_PORT},
@@ -207,7 +208,8 @@ static void hostile__groups_alternate(void **state)
 	done();
 }
 
-/* With the switch's own address as member 0's; forwarded at most once. */
+/* A QUERY states the switch's own address as the address of member 0, with any port. The switch
+ * forwards it at most once. */
 static void hostile__queries_to_itself(void **state)
 {
 	static const uint16_t ports[] = {ROCE_PORT, 0, ROCE_SOURCE_PORT - 1, ROCE_SOURCE_PORT};

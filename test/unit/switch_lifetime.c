@@ -162,7 +162,8 @@ static void lifetime__lease_of_the_group(void **state)
 	done();
 }
 
-/* With a member missing, a group expires sooner. */
+/* A group whose creation is incomplete, because a member is missing, expires sooner than a complete
+ * group. */
 static void lifetime__lease_of_half_a_group(void **state)
 {
 	open_one(&(struct sw_options){0}, 2);

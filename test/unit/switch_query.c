@@ -7,7 +7,8 @@
 
 /* ---- query ---- */
 
-/* Both leaf switches are below the same two spines, these below one core. */
+/* Opens two leaf switches, each below the same two spines. Both spines are below one core
+ * switch. */
 static void open_fabric(void)
 {
 	struct sw_options spine = {.parents = {SPINE(9)}, .parent_count = 1};

@@ -180,7 +180,7 @@ static void rc__random_faults(void **state)
 	}
 }
 
-/* Without the group, a switch rejects the connection. */
+/* A switch that does not have the group rejects a connection for it. */
 static void rc__unknown_group(void **state)
 {
 	struct inc_control n;

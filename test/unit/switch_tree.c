@@ -58,7 +58,7 @@ static void tree__each_packet_twice(void **state)
 	each_packet(false);
 }
 
-/* Without an answer, a member sends NOTIFY again. */
+/* Each NOTIFY is lost once. A member that gets no answer sends NOTIFY again. */
 static void tree__each_notify_lost(void **state)
 {
 	uint64_t n = 1, carried;

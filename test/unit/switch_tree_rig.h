@@ -103,7 +103,8 @@ UNUSED static void results_dequeue(uint32_t member, uint32_t first, uint32_t cou
 
 #define SEGMENTS 10
 
-/* As hosts do, within the window, but a round lasts 1 ms. Returns the number of rounds. */
+/* Runs all members, each within the group's window, until every member has every result. Members
+ * act as hosts do, but a round lasts 1 ms. Returns the number of rounds. */
 UNUSED static unsigned calls_run(uint32_t first)
 {
 	static bool have[NET_MEMBERS][SEGMENTS], sent[NET_MEMBERS][SEGMENTS];

@@ -288,7 +288,8 @@ static struct node_entry silent_make(uint16_t id, uint64_t incarnation)
 	return e;
 }
 
-/* Until it is back, its owner declares it lost, or another event comes. */
+/* With node_table_keep, a silent node stays in the table. It leaves this state when it is back,
+ * when the owner declares it lost, or by another event. */
 static void node_table_keep__the_silent_stay(void **state)
 {
 	struct node_table *t = table_sample();

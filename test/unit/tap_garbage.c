@@ -2,7 +2,7 @@
 /* Tests garbage in a tap's ring, from the tracer or the node. */
 #include "test/unit/tap_rig.h"
 
-/* Of a live tracer, changed by `spoil`. */
+/* Asserts that the node rejects the ring file of a live tracer after `spoil` has changed it. */
 static void ring_rejected(struct rig *r, void (*spoil)(struct tap_ring *ring, FILE *file))
 {
 	char path[128];

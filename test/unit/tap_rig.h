@@ -86,7 +86,7 @@ UNUSED static int rig_close(void **state)
 	return status;
 }
 
-/* As the node does on a tracer's notification. */
+/* Handles a notification of a tracer as the node does. */
 UNUSED static void look(struct rig *r)
 {
 	struct stats_file *f = stats_map(r->stats);

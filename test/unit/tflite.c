@@ -71,7 +71,7 @@ static void tflite_read__squeezenet(void **state)
 	model_release(&m);
 }
 
-/* Like MobileNet, with 8-bit weights and activations. */
+/* A small network like MobileNet with 8-bit weights and activations is read correctly. */
 static void tflite_read__quantised(void **state)
 {
 	struct model m;

@@ -71,7 +71,7 @@ static void token_parse__rejects_other_text(void **state)
 	assert_false(token_parse(changed, &back));
 }
 
-/* Both sides compute the same key; another node or manager changes it. */
+/* Both sides of a pair compute the same key. With another node or manager the key is different. */
 static void keys_pair__is_the_pairs(void **state)
 {
 	uint8_t private_keys[3][KEYS_BYTES] = {{0, 1}, {0, 2}, {0, 3}}, public_keys[3][KEYS_BYTES];

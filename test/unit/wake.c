@@ -334,7 +334,7 @@ static uint64_t thread_cpu_ns(pthread_t thread)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
-/* In thousandths of the elapsed time. */
+/* Returns the CPU time of the node's thread during `ns`, in thousandths of the elapsed time. */
 static uint64_t cpu_in(struct engine *e, uint64_t ns)
 {
 	const struct timespec pause = {.tv_nsec = (long)ns};

@@ -53,7 +53,7 @@ static int rig_close(void **state)
 	return 0;
 }
 
-/* From this machine, without a login. */
+/* Sends a GET as a browser on this machine would, without a login. */
 static struct web_answer get(struct rig *r, const char *path)
 {
 	const struct web_request request = {.method = "GET", .path = path, .host = "localhost"};
@@ -166,7 +166,8 @@ static void web_api__hosts(void **state)
 	}
 }
 
-/* Without a login, only /login and the page with instructions. */
+/* If the server requires a login, requests without one get an answer only for /login, and the page
+ * with instructions. */
 static void web_api__login(void **state)
 {
 	static const char *const paths[] = {

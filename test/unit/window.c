@@ -143,7 +143,7 @@ static void window__many_threads_post(void **state)
 	threads_post(*state, UINT32_MAX);
 }
 
-/* With fewer outstanding requests than doorbells, one is always free. */
+/* A user with fewer outstanding requests than doorbells always finds a free doorbell. */
 static void window__space_is_seen(void **state)
 {
 	struct rig *r = *state;
@@ -199,7 +199,8 @@ static void window__random_descriptors(void **state)
 	assert_true(nic_counters(r->nic)->descriptors_bad > 0);
 }
 
-/* To an unknown node, from a correct function. */
+/* Posts a NAP to an unknown node from a correct function. Checks that it completes with its context
+ * and the error for an unknown node. */
 static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t context)
 {
 	const struct dxp_target nowhere = {.node = 99};

@@ -80,7 +80,7 @@ static void word_break(struct rig *r, const struct word_case *c)
 	}
 }
 
-/* Until the NIC has used every buffer. */
+/* Sends long NAPs to the user's own function until the NIC has used every receive buffer. */
 static void rings_use(struct rig *r)
 {
 	struct dxp_window *w = r->users[BAD].window;
@@ -130,7 +130,7 @@ static void hostile__words(void **state)
 
 /* ---- overrun (C-15) ---- */
 
-/* Without claims for them. */
+/* Stores doorbells `first` .. `first + count - 1` without claiming entries for them. */
 static void doorbells_store(struct rig *r, uint32_t first, uint32_t count)
 {
 	struct dxp_window *w = r->users[BAD].window;

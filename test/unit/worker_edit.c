@@ -76,7 +76,8 @@ static void edit_compare(const struct command *c, const struct worker_edit *e)
 		assert_memory_equal(worker_edit_data(e), c->data, c->data_bytes);
 }
 
-/* In exactly the needed memory, so that a sanitizer detects accesses past it. */
+/* Runs one round. The memory has exactly the needed size, so that a sanitizer detects accesses past
+ * its end. */
 static void round_do(struct rng *r)
 {
 	struct command c, decoded;

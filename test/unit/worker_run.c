@@ -44,7 +44,7 @@ static void argument_random(struct rng *r, struct command_argument *a, uint8_t k
 	}
 }
 
-/* In half of them, all arguments are of one kind. */
+/* Draws a command. In half of the commands all arguments are of one kind. */
 static void command_random(struct rng *r, struct command *c)
 {
 	uint8_t only = (uint8_t)rng_below(r, 2 * (COMMAND_ARG_SAMPLER + 1));
@@ -115,8 +115,8 @@ static void run_compare(const struct command *c, struct worker_run *run)
 	}
 }
 
-/* In exactly the needed memory, so that a sanitizer detects accesses past it. Returns the message's
- * bytes, or an error. */
+/* Encodes and decodes a random command. Returns the bytes of the message, or an error. The memory
+ * has exactly the needed size, so that a sanitizer detects accesses past its end. */
 static int round_do(struct rng *r)
 {
 	struct command c, decoded;

@@ -149,7 +149,7 @@ static void xdp_aggregators__result_of_an_unknown_peer(void **state)
 	assert_int_equal(rig_count(r, KERNEL_REJECTED), refused + 1);
 }
 
-/* Both members get the error. */
+/* The second of two contributions differs from the first. Both members get the error. */
 static void disagree(struct rig *r, const struct inc_header *other, const void *payload,
 		     size_t bytes)
 {

@@ -197,7 +197,7 @@ static inline int rig_send(struct rig *r, const struct inc_header *h, uint32_t m
 	return rig_run(r, &in, out);
 }
 
-/* From the IP header to the ICRC. */
+/* Decodes a frame as a receiver does, and checks it from the IP header to the ICRC. */
 static inline void rig_decode(const struct xdp_frame *f, struct inc_packet *out,
 			      struct roce_path *path)
 {

@@ -41,7 +41,7 @@ cl_int event_posted(cl_event e, dxp_event source);
 /* Returns the number of commands that have not completed. */
 uint32_t events_pending(void);
 bool event_has_ended(void *event);
-/* For the exit: forgets the failed event that all failed commands share. */
+/* Forgets the failed event that all failed commands share; for the exit. */
 void events_close(void);
 
 /* names.c: the set of dxp events that have not completed. */

@@ -272,8 +272,8 @@ void enqueue_finish_with(struct enqueue *e, cl_int (*finish)(cl_event, cl_int, v
 	e->event->finish_context = context;
 }
 
-/* For a command that has posted nothing to a device: completes at once without open waits,
- * otherwise posts a mark that waits for them. */
+/* Handles a command that has posted nothing to a device. If it has no open waits, it completes at
+ * once. Otherwise posts a mark that waits for them. */
 static cl_int post_mark(struct enqueue *e, dxp_event *source)
 {
 	if (e->settled)

@@ -56,7 +56,7 @@ static struct dxp_rect rect_of(const size_t *region, const struct side *from, co
 	};
 }
 
-/* For a transfer between a buffer and host memory. */
+/* Parameters of a call that transfers between a buffer and host memory. */
 struct rect {
 	const size_t *buffer_origin, *host_origin, *region;
 	size_t buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch;

@@ -86,7 +86,7 @@ static void add(const struct dxp_node_info *n)
 	object_release(d);
 }
 
-/* By their positions in DXP_CL_NODES. */
+/* Compares two nodes by their positions in DXP_CL_NODES. */
 static int by_name(const void *a, const void *b)
 {
 	const char *list = settings_get()->nodes;

@@ -49,7 +49,7 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i);
  * most `space`; *count is the number of all. CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND. */
 cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl_uint *count);
 cl_device_type device_type(cl_device_id d);
-/* For the exit: devices_detach marks all devices as lost; then devices_close closes their
+/* For the exit. devices_detach marks all devices as lost. devices_close then closes their
  * connections, without the lock. */
 void devices_detach(void);
 void devices_close(void);

@@ -164,12 +164,12 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
 		own = device_size(d, name, SIZE_MAX);
 		return result_ulong(i, own < max_alloc(d) ? own : max_alloc(d));
-	/* In pixels, of at most 16 bytes. */
+	/* The value is in pixels. A pixel has at most 16 bytes. */
 	case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
 		own = device_size(d, name, 0);
 		return result_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
-	/* In pixels. 1 if the device reports none: sub-buffers are aligned to more bytes than any
-	 * pixel has. */
+	/* The value is in pixels. If the device reports none, it is 1, because sub-buffers are
+	 * aligned to more bytes than any pixel has. */
 	case CL_DEVICE_IMAGE_PITCH_ALIGNMENT:
 	case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
 		if (!has_images(d))

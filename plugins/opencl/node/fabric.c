@@ -25,8 +25,8 @@ bool opencl_forked(void)
 	return forked;
 }
 
-/* Without a fabric, prints the reason only with DXP_CL_VERBOSE: most programs can also use other
- * platforms. */
+/* Prints why joining failed. If there is no fabric, prints it only with DXP_CL_VERBOSE, because
+ * most programs can also use other platforms. */
 static void hint(int status)
 {
 	if (status != DXP_ENOENT || settings_get()->verbose)

@@ -187,8 +187,8 @@ static bool allocate_block(struct heap *h, struct part *p, uint64_t bytes, uint6
 	return true;
 }
 
-/* With `of_unused`, uses a part without blocks, otherwise one that has blocks. Callers try the
- * latter first, so that other parts can become unused. */
+/* Allocates a block. With `of_unused`, it uses a part without blocks, otherwise a part that already
+ * has blocks. Callers try the latter first, so that other parts can become unused. */
 static bool allocate_small(struct heap *h, uint64_t bytes, bool of_unused, uint64_t *address)
 {
 	for (uint32_t i = 0; i < h->count; i++) {

@@ -65,7 +65,7 @@ cl_int result_ulong(const struct info *i, cl_ulong v);
 cl_int result_size(const struct info *i, size_t v);
 cl_int result_handle(const struct info *i, const void *handle);
 
-/* For calls that have no more specific error. */
+/* Translates a dxp status to an OpenCL error, for calls that have no more specific error. */
 cl_int result_of(int status);
 /* Translates the status of a failed command. `native`, the error code of the node's driver, is
  * returned if it is an OpenCL error. */

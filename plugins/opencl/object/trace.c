@@ -63,7 +63,7 @@ static void record_begin(const char *phase, unsigned node)
 	trace.first = false;
 }
 
-/* At a node's first use, writes the name of its row. */
+/* Returns the row of a node. At its first use, writes the name of the row. */
 static unsigned node_row(cl_device_id d)
 {
 	unsigned row = d ? d->index + 1 : 0;

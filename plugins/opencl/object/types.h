@@ -113,7 +113,7 @@ struct _cl_command_queue {
 	cl_context context;
 	cl_device_id device;
 	cl_command_queue_properties properties;
-	/* As the program gave it, including the 0 that ends it; or NULL. */
+	/* Property list as the program gave it, including the 0 that ends it; or NULL. */
 	cl_queue_properties *list;
 	size_t list_bytes;
 	/* Commands that have not completed, in the order of enqueue calls, linked by queue_next;
@@ -121,7 +121,7 @@ struct _cl_command_queue {
 	cl_event first, last;
 	/* Out-of-order queue: the last barrier, which all later commands wait for; held. */
 	cl_event barrier;
-	/* In-order queue: END of the last completed command, in ns on the host's clock. */
+	/* In-order queue: END of the command that completed last, in ns on the host's clock. */
 	uint64_t ended_ns;
 };
 

@@ -22,8 +22,8 @@ static struct build *builds; /* list of all builds with references */
 static struct build *graves;
 static bool reaping;
 
-/* For threads that wait until a build is complete. `making` changes only while both this lock and
- * the plugin's lock are held. */
+/* Lock for threads that wait until a build is complete. `making` changes only while both this lock
+ * and the plugin's lock are held. */
 static pthread_mutex_t making_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
 

@@ -212,7 +212,7 @@ bool include_scan(struct include_set *s, const char *path, const char *text, siz
 		return false;
 	if (computed == s->computed)
 		return true;
-	/* From now on, the search also considers macros that are defined as file names, so the
+	/* From now on, the search also considers macros that are defined as file names. So the
 	 * earlier files must be scanned again. */
 	return scan_text(s, path, text, bytes) && scan_files(s, 0);
 }

@@ -78,8 +78,8 @@ static cl_int get_known(const struct argument_about *a, cl_kernel_arg_info name,
 	}
 }
 
-/* Without argument information, returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE for any `name`, valid or
- * not, as PoCL does. */
+/* If there is no argument information, returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE for any `name`,
+ * valid or not. PoCL does this too. */
 static cl_int get_argument_info(cl_kernel k, cl_uint index, cl_kernel_arg_info name,
 				const struct info *i)
 {

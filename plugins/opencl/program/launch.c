@@ -10,7 +10,8 @@
 #include "plugins/opencl/object/api.h"
 #include "plugins/opencl/program/program.h"
 
-/* Without global size, the index space is empty; without local size, that stays 0. */
+/* Sets the index space. If the program gave no global size, the index space is empty. If it gave no
+ * offset, it is 0. If it gave no local size, it stays 0. */
 static void grid_set(struct dxp_launch *l, const size_t *offset, const size_t *global,
 		     const size_t *local)
 {

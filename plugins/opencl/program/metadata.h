@@ -64,7 +64,7 @@ int metadata_read(struct program_about *out, const void *records, size_t bytes);
 void metadata_clear(struct program_about *p);
 const struct kernel_about *metadata_kernel(const struct program_about *p, const char *name);
 const struct kernel_fact *metadata_fact(const struct kernel_about *k, uint32_t param);
-/* Both kernels have the same arguments. */
+/* Returns true if both kernels have the same arguments. */
 bool metadata_alike(const struct kernel_about *a, const struct kernel_about *b);
 
 #endif

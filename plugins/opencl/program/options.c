@@ -75,8 +75,8 @@ struct splitting {
 static bool option_split(struct splitting *p, const struct option *o)
 {
 	bool folder = strncmp(o->word, "-I", 2) == 0;
-	/* For sub-groups, which no device supports. It has no effect here, and PoCL 3.1 rejects
-	 * it. */
+	/* This option is for sub-groups, which no device supports. It has no effect here, and PoCL
+	 * 3.1 rejects it. */
 	bool idle = strcmp(o->word, "-cl-no-subgroup-ifp") == 0;
 
 	if (p->word_follows) {

@@ -65,7 +65,8 @@ void build_put(struct build *b);
 cl_int build_ready(struct build *b);
 /* The program of `b` exists on the current connection of its device. */
 bool build_alive(const struct build *b);
-/* At exit: writes the profiles of all counted programs. Releases the lock while it fetches them. */
+/* At exit: writes the profiles of all programs that are counted. Releases the lock while it fetches
+ * them. */
 void builds_profile(void);
 /* Fetches b->binary, which is empty if the engine has no binaries. Releases the lock meanwhile. */
 cl_int build_binary(struct build *b);

@@ -68,8 +68,8 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 
 static _Thread_local uint32_t jobs_here; /* jobs that this thread is working on */
 
-/* For threads that wait until a job has set the status of its entries. `jobs_settled` changes only
- * while both this lock and the plugin's lock are held. */
+/* Lock and condition variable for threads that wait until a job has set the status of its entries.
+ * `jobs_settled` changes only while both this lock and the plugin's lock are held. */
 static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled_cond = PTHREAD_COND_INITIALIZER;
 static uint64_t jobs_settled;

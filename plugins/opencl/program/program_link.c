@@ -136,7 +136,7 @@ static cl_int inputs_have(const struct linking *l, cl_device_id d)
 	return have > 0;
 }
 
-/* For a loaded binary, the first call creates the build. */
+/* Returns the build of an entry. For a binary that was loaded, the first call creates the build. */
 static struct build *entry_build(struct program_entry *s)
 {
 	if (s->build)

@@ -78,7 +78,7 @@ float rt_frexp(float x, private int *exponent) __asm__("_Z5frexpfPi");
 		*whole = t;                                           \
 		return copysign(isinf(x) ? (float##n)(0) : x - t, x); \
 	}
-/* At most the largest float below 1 (OpenCL C 6.12.2). */
+/* The result is at most the largest float below 1 (OpenCL C 6.12.2). */
 #define FRACT(n, space)                                                          \
 	RT float##n fract(float##n x, space float##n *whole)                     \
 	{                                                                        \

@@ -128,7 +128,7 @@ RT void wait_group_events(int count, event_t *events)
 	barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/* As clang 15 declares wait_group_events(). */
+/* The name under which clang 15 declares wait_group_events(). */
 __attribute__((always_inline)) void
 rt_wait(int count, event_t *events) __asm__("_Z17wait_group_eventsiPU9CLgeneric9ocl_event");
 void rt_wait(int count, event_t *events)

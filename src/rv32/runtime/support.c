@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What generated code calls, for rv32imaf without a library: memory, rounding, 64-bit division and
- * conversions; printf. Compiled as C, linked on demand. */
+/* Functions that generated code calls on rv32imaf without a library: memory, rounding, 64-bit
+ * division and conversions, printf. Compiled as C, linked on demand. */
 
 typedef unsigned int u32;
 typedef int i32;
@@ -221,7 +221,8 @@ i64 __fixsfdi(float f)
 
 /* ---- printf ---- */
 
-/* By ecall; the engine reads format and arguments from a0 to a7 and the stack. */
+/* Calls the engine by an ecall. The engine reads the format and the arguments from a0 to a7 and
+ * from the stack. */
 __asm__(".section .text.printf, \"ax\", @progbits\n"
 	".globl printf\n"
 	".type printf, @function\n"

@@ -18,8 +18,8 @@
 /* payload, pad and ICRC at MTU 1500, by 8 */
 #define FRAME_SPACE 1424
 
-/* From the Ethernet header on, by BPF helpers. Two leading bytes align it to the wire's layout
- * (asserted below). */
+/* A packet from its Ethernet header on, which BPF helpers copy. The two leading bytes align all
+ * fields, so the layout equals the layout on the wire (asserted below). */
 struct frame {
 	__u8 unused[2];
 	__u8 to_mac[6], from_mac[6];
@@ -68,7 +68,7 @@ _Static_assert(__builtin_offsetof(struct frame, kind) ==
 	       "MPI header");
 _Static_assert(__builtin_offsetof(struct frame, payload) == FRAME_OFF_PAYLOAD, "payload");
 
-/* Of the packet to send, written under the aggregator's lock. */
+/* Header fields of the packet to send. They are written under the aggregator's lock. */
 struct outgoing {
 	__u64 kind;
 	__u32 call_elements, src_rank;
@@ -121,7 +121,7 @@ struct {
 	__type(value, struct kernel_contributions);
 } contributions SEC(".maps");
 
-/* By group index: interfaces of children. */
+/* For each group index, the interfaces of the group's children. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, SWITCH_KERNEL_GROUPS);

@@ -6,7 +6,7 @@
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/softfloat.h"
 
-/* For a switch statement. */
+/* Operator and type as one number, for use in a switch statement. */
 #define REDUCE_KIND(op, type) ((__u32)(op) | (__u32)(type) << 8)
 
 /* Returns 0 if this plane does not compute it. */

@@ -17,9 +17,9 @@ uint32_t fake_node(uint64_t memory_bytes, bool opencl);
 void fake_lose(uint32_t node);
 /* All earlier state of the node is lost. */
 void fake_return(uint32_t node);
-/* With `held`, no command completes by itself. Otherwise completes all that can. */
+/* If `held`, no command completes by itself. Otherwise completes all commands that can complete. */
 void fake_hold(bool held);
-/* For the next command that completes on any node. */
+/* Makes the next command that completes on any node return `status`. */
 void fake_fail_next(int status);
 /* Sets all nodes' clocks `ns` ahead of the host's. */
 void fake_clock_ahead(int64_t ns);
