@@ -462,7 +462,7 @@ static void continue_check(struct tree *t, struct dxp_group *g, uint64_t count)
 
 static void group_switches__lost_switches(void **state)
 {
-	static const uint64_t counts[] = {100, BUFFER_BYTES / sizeof(int32_t)};
+	static const uint64_t counts[] = {97, BUFFER_BYTES / sizeof(int32_t)};
 	struct tree *t = *state;
 	struct rig *r = &t->r;
 
@@ -553,6 +553,8 @@ int main(void)
 	const struct CMUnitTest staged[] = {
 		cmocka_unit_test(group_switches__staged_memory),
 		cmocka_unit_test(group_switches__a_freed_buffer),
+		cmocka_unit_test(group_switches__lost_switches),
+		cmocka_unit_test(group_switches__lost_in_the_middle),
 	};
 
 	if (!daemons_opencl()) {
