@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/limits.h"
 #include "switch/reduce_half.h"
 #include "test/unit/group_rig.h"
 #include "xpu/limits.h"
@@ -365,24 +366,43 @@ static void group_switches__a_failed_wait(void **state)
 	dxp_event_forget(r->fabric, gate);
 }
 
-/* Destroys a group after an abort, while three members wait for the fourth. */
+/* Starts an allreduce in which three members wait for the last one, which waits for *gate. */
+static struct dxp_group *gated_start(struct rig *r, dxp_event *gate, dxp_event ends[SWITCHED])
+{
+	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
+	struct dxp_collective c = {
+		.parts = parts_of(r), .count = 100, .type = DXP_INT32, .events = ends};
+
+	ok(dxp_event_create(r->fabric, gate));
+	r->parts[SWITCHED - 1].wait = gate;
+	r->parts[SWITCHED - 1].wait_count = 1;
+	ok(dxp_allreduce(g, &c));
+	return g;
+}
+
+/* Destroys a group after an abort, while three members wait for the fourth. Their commands complete
+ * before the event that the fourth waits for. Without the abort, dxp_group_destroy() would wait for
+ * HOST_GROUP_END_NS. */
 static void group_switches__an_abort(void **state)
 {
 	struct rig *r = &((struct tree *)*state)->r;
-	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
-	struct dxp_collective c = {.parts = parts_of(r), .count = 100, .type = DXP_INT32};
 	dxp_event gate, ends[SWITCHED];
+	struct dxp_group *g = gated_start(r, &gate, ends);
+	const struct dxp_collective again = {.parts = parts_of(r), .count = 1, .type = DXP_INT32};
 
-	ok(dxp_event_create(r->fabric, &gate));
-	r->parts[0].wait = &gate;
-	r->parts[0].wait_count = 1;
-	c.events = ends;
-	ok(dxp_allreduce(g, &c));
 	dxp_group_abort(g);
+	assert_int_equal(dxp_group_status(g), DXP_ECLOSED);
+	assert_int_equal(dxp_allreduce(g, &again), DXP_ECLOSED);
+	has_text("aborted");
+	assert_int_equal(dxp_group_wait(g, LONG_NS), DXP_ECLOSED);
+	const uint64_t begin_ns = clock_now_ns();
 	dxp_group_destroy(g);
+	assert_in_range(clock_now_ns() - begin_ns, 0, HOST_GROUP_END_NS - 1);
+	for (uint32_t m = 0; m < SWITCHED - 1; m++)
+		assert_int_equal(dxp_event_wait(r->fabric, ends[m], LONG_NS, NULL), DXP_ECANCELED);
+	assert_int_equal(dxp_event_done(r->fabric, ends[SWITCHED - 1]), 0);
 	ok(dxp_event_set(r->fabric, gate, DXP_OK));
-	for (uint32_t m = 0; m < SWITCHED; m++)
-		assert_int_not_equal(dxp_event_wait(r->fabric, ends[m], LONG_NS, NULL), DXP_OK);
+	assert_true(dxp_event_wait(r->fabric, ends[SWITCHED - 1], LONG_NS, NULL) < 0);
 	dxp_event_forget(r->fabric, gate);
 }
 
