@@ -68,6 +68,7 @@ struct dxp_group {
 	bool guarded; /* see struct plan_request */
 	enum group_switches switches;
 	uint32_t switch_number; /* number of the group at the xPUs */
+	bool joined;            /* the members have joined this group, which may be lost */
 	struct dxp_group_ways ways;
 	/* The rescuer is a thread that exists while the group uses switches. The fabric's lock
 	 * guards `rescuer_stop`. */
@@ -106,22 +107,24 @@ bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
 		      const struct dxp_collective *c);
 /* Records why the group uses no switches any more. */
 void group_switch_refuse(struct dxp_group *g, const char *why);
-/* Makes the members leave the switches. Releases the group's lock meanwhile. */
+/* Makes the members leave the switches. The rescuer has stopped. */
 void group_switch_leave(struct dxp_group *g);
 
 /* group_rescue.c */
 /* Continues allreduces that lost their switches: when each member has reported how much of the
- * result it has, posts the commands for the rest. */
+ * result it has, posts the commands for the rest. If the group was aborted, lets them fail. */
 void group_rescue(struct dxp_group *g);
 int group_rescuer_start(struct dxp_group *g);
+/* Releases the group's lock meanwhile. */
 void group_rescuer_stop(struct dxp_group *g);
 
 /* group_memory.c */
 /* Allocates scratch memory. For operations that combine values, also builds the programs. */
 int group_prepare(struct dxp_group *g, enum plan_operation operation,
 		  const struct dxp_collective *c, uint64_t scratch_bytes);
-/* Removes all scratch memory except the newest; with `all`, also the newest. If `give` is true,
- * frees it on the xPUs; then no operation may be outstanding. */
+/* Removes all scratch memory except the newest; with `all`, also the newest, for which the rescuer
+ * must have stopped. If `give` is true, frees it on the xPUs; then no operation may be
+ * outstanding. */
 void group_scratch_free(struct dxp_group *g, bool all, bool give);
 void group_programs_release(struct dxp_group *g);
 

@@ -146,9 +146,26 @@ static bool operation_look(struct dxp_group *g, struct group_operation *o)
 	return true;
 }
 
+/* Lets the lost commands of an aborted group fail. */
+static void aborted_fail(struct dxp_group *g)
+{
+	struct reports r;
+
+	for (struct group_operation *o = g->first; o; o = o->next) {
+		if (!o->call)
+			continue;
+		reports_read(g, o, &r);
+		all_fail(g, o, &r, DXP_ECLOSED);
+	}
+}
+
 /* Returns true if an operation has lost its switches and must be looked at again. */
 static bool rescue(struct dxp_group *g)
 {
+	if (g->status == DXP_ECLOSED) {
+		aborted_fail(g);
+		return false;
+	}
 	for (struct group_operation *o = g->first; o; o = o->next)
 		if (o->call && !operation_look(g, o))
 			return true;

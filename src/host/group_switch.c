@@ -146,7 +146,8 @@ static void join(struct dxp_group *g)
 	host_fabric_leave(g->fabric);
 	if (exchange(g, s) && group_rescuer_start(g) == DXP_OK)
 		g->switches = GROUP_JOINED;
-	else
+	g->joined = g->switches == GROUP_JOINED;
+	if (!g->joined)
 		step_call(g, s, SWITCHES_CLOSE);
 	free(s);
 }
@@ -209,9 +210,8 @@ bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
 
 void group_switch_leave(struct dxp_group *g)
 {
-	struct step *s = g->rescuer_started ? calloc(1, sizeof(*s)) : NULL;
+	struct step *s = g->joined ? calloc(1, sizeof(*s)) : NULL;
 
-	group_rescuer_stop(g);
 	/* Without memory, the members stay in the group until this host closes the xPUs. */
 	if (s)
 		step_call(g, s, SWITCHES_CLOSE);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/group.h"
 #include "host/limits.h"
 #include "switch/reduce_half.h"
 #include "test/unit/group_rig.h"
@@ -406,6 +407,37 @@ static void group_switches__an_abort(void **state)
 	dxp_event_forget(r->fabric, gate);
 }
 
+/* Aborts a group whose switches die before the operation has all its members. Its commands fail,
+ * and nothing continues. */
+static void group_switches__an_abort_without_switches(void **state)
+{
+	struct tree *t = *state;
+	struct rig *r = &t->r;
+	dxp_event gate, ends[SWITCHED];
+	struct dxp_group *g = gated_start(r, &gate, ends);
+
+	switches_kill(t);
+	dxp_group_abort(g);
+	ok(dxp_event_set(r->fabric, gate, DXP_OK));
+	for (uint32_t m = 0; m < SWITCHED; m++)
+		assert_int_equal(dxp_event_wait(r->fabric, ends[m], LONG_NS, NULL), DXP_ECANCELED);
+	assert_int_equal(ways_of(g).continued, 0);
+	dxp_group_destroy(g);
+	dxp_event_forget(r->fabric, gate);
+	switches_start(t);
+}
+
+/* Each dxp_group_destroy() of this program passes here. */
+void __real_group_scratch_free(struct dxp_group *g, bool all, bool give);
+void __wrap_group_scratch_free(struct dxp_group *g, bool all, bool give);
+
+void __wrap_group_scratch_free(struct dxp_group *g, bool all, bool give)
+{
+	if (all)
+		assert_false(g->rescuer_started);
+	__real_group_scratch_free(g, all, give);
+}
+
 static void group_switches__too_many_groups(void **state)
 {
 	struct rig *r = &((struct tree *)*state)->r;
@@ -563,6 +595,7 @@ int main(void)
 		cmocka_unit_test(group_switches__a_freed_buffer),
 		cmocka_unit_test(group_switches__a_failed_wait),
 		cmocka_unit_test(group_switches__an_abort),
+		cmocka_unit_test(group_switches__an_abort_without_switches),
 		cmocka_unit_test(group_switches__too_many_groups),
 		cmocka_unit_test(group_switches__members_that_do_not_suit),
 		cmocka_unit_test(group_switches__lost_switches),
