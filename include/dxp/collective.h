@@ -125,7 +125,7 @@ struct dxp_group_ways {
 	uint64_t operations[DXP_WAYS]; /* operations started, by the way that was chosen first */
 	uint64_t continued; /* allreduces that lost their switches and continued by RING or TREE */
 	/* The reason why the group does not use switches, with the next step; "": it uses them, or
-	 * has not tried to. */
+	 * has not tried to. If an allreduce by switches has failed, the text of its failure. */
 	char why[256];
 };
 /* Fills *out. `out_bytes` is the size of the caller's struct. */

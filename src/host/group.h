@@ -32,6 +32,7 @@ struct group_operation {
 	uint32_t event_count;
 	/* last event of each member; each is one of `events` */
 	dxp_event ends[DXP_GROUP_MEMBERS_MAX];
+	bool by_switches;
 	/* An allreduce by switches: its arguments, to continue without them. NULL: it is none, or
 	 * it has continued already. */
 	struct group_call *call;

@@ -284,6 +284,7 @@ int group_post(struct dxp_group *g, enum plan_operation operation, const struct 
 	}
 	if (p.o && p.o->events && post_allocate(&p)) {
 		p.o->call = call;
+		p.o->by_switches = call != NULL;
 		status = operation_post(&p);
 	} else {
 		error_set(status, "out of memory");

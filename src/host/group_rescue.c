@@ -4,6 +4,7 @@
  * of the result they have, this host posts the rest as a ring or tree, then lets each member's
  * command complete after the ring. If that is impossible, the commands fail. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +18,10 @@ struct reports {
 	uint32_t lost, pending, failed, complete; /* numbers of members */
 	uint64_t done_bytes;                      /* of the members that lost the switches */
 	bool differ;                              /* true: their numbers differ */
+	/* Reason of the loss, and the member that reported it. DXP_EPEERLOST only if no member
+	 * knows more. */
+	int reason;
+	uint32_t reason_member;
 	bool is_lost[DXP_GROUP_MEMBERS_MAX];
 };
 
@@ -29,6 +34,10 @@ static void report_add(struct reports *r, uint32_t member, const struct host_eve
 	} else if (!entry->lost) {
 		r->pending++;
 	} else {
+		if (r->lost == 0 || r->reason == DXP_EPEERLOST) {
+			r->reason = entry->status;
+			r->reason_member = member;
+		}
 		r->differ |= r->lost > 0 && r->done_bytes != entry->done_bytes;
 		r->done_bytes = entry->done_bytes;
 		r->is_lost[member] = true;
@@ -123,7 +132,20 @@ static int lost_continue(struct dxp_group *g, struct group_operation *o, const s
 	return status;
 }
 
-/* Handles one operation. False: it must be looked at again later. */
+static void loss_note(struct dxp_group *g, const struct reports *r)
+{
+	char why[sizeof(g->ways.why)];
+
+	snprintf(why, sizeof(why),
+		 "the switches were lost during an operation (member %u, xPU '%.40s': %.80s); "
+		 "check dxp-switch (\"dxp inc\"), then create another group",
+		 r->reason_member, g->xpus[r->reason_member]->caps.name,
+		 dxp_status_text(r->reason));
+	group_switch_refuse(g, why);
+}
+
+/* Handles one operation. False: it must be looked at again later. If a member has failed, the
+ * others only lost it; then group_retire() reports that failure. */
 static bool operation_look(struct dxp_group *g, struct group_operation *o)
 {
 	struct reports r;
@@ -131,14 +153,16 @@ static bool operation_look(struct dxp_group *g, struct group_operation *o)
 	reports_read(g, o, &r);
 	if (r.lost == 0)
 		return true;
-	group_switch_refuse(g,
-			    "the switches were lost during an operation; check dxp-switch (\"dxp "
-			    "inc\"), then create another group");
+	g->switches = GROUP_REFUSED;
 	if (r.pending > 0)
 		return false;
+	if (r.failed == 0)
+		loss_note(g, &r);
 	int status = lost_continue(g, o, &r);
-	if (status != DXP_OK && status != DXP_ECANCELED)
+	if (status != DXP_OK && status != DXP_ECANCELED) {
+		group_switch_refuse(g, error_text());
 		group_lose(g, status);
+	}
 	if (status != DXP_OK)
 		all_fail(g, o, &r, status);
 	free(o->call);

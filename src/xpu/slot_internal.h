@@ -358,8 +358,8 @@ uint32_t reply_events_flush_due(struct slot *s);
 uint64_t reply_events_deadline(const struct slot *s);
 /* The command with this event has started. */
 void reply_begun_send(struct tenant *t, uint64_t event);
-/* The switches of an ALLREDUCE are lost, after `done_bytes` of its output. */
-void reply_lost_send(struct tenant *t, uint64_t event, uint64_t done_bytes);
+/* Sends nothing if the event is 0. */
+void reply_lost_send(struct tenant *t, const struct command_lost *lost);
 /* Sends a sentence about a failed command, before its event. Sends nothing if `event` is 0, the
  * sentence is empty, or XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);

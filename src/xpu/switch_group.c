@@ -220,3 +220,14 @@ int switch_group_reduce(struct switch_group *g, const struct switch_reduce *r)
 	pthread_mutex_unlock(&g->lock);
 	return status;
 }
+
+int switch_group_lost_status(struct switch_group *g)
+{
+	struct dxp_inc_group_view view = {.lost = false};
+
+	pthread_mutex_lock(&g->lock);
+	if (g->group)
+		dxp_inc_group_view(g->group, &view);
+	pthread_mutex_unlock(&g->lock);
+	return view.lost ? view.lost_status : DXP_EPEERLOST;
+}

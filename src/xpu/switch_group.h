@@ -49,6 +49,11 @@ void switch_group_leave(struct switch_group *g);
 /* Makes all members lose the group. */
 void switch_group_give_up(struct switch_group *g);
 
+/* Returns the reason why the group is lost, as this member knows it: DXP_ETIMEDOUT (no result),
+ * DXP_ENOENT (the switch has no such group), DXP_ECANCELED (given up here), ... DXP_EPEERLOST:
+ * another member announced it, or the group is not lost. */
+int switch_group_lost_status(struct switch_group *g);
+
 /* Returns true, once for each step, if something has happened. */
 bool switch_group_poll(struct switch_group *g, struct switch_news *out);
 /* Passes the contributions of all members to the exchange. DXP_EINVAL: the group has not requested

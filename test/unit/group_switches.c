@@ -4,6 +4,7 @@
  * ring's. The switches are processes, which the tests kill. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -363,6 +364,7 @@ static void group_switches__a_failed_wait(void **state)
 	for (uint32_t m = 0; m < SWITCHED; m++)
 		assert_int_equal(dxp_event_wait(r->fabric, ends[m], LONG_NS, NULL), DXP_ECANCELED);
 	assert_int_equal(dxp_group_wait(g, LONG_NS), DXP_ECANCELED);
+	why_has(g, "an event of its wait lists has failed");
 	dxp_group_destroy(g);
 	dxp_event_forget(r->fabric, gate);
 }
@@ -436,6 +438,63 @@ void __wrap_group_scratch_free(struct dxp_group *g, bool all, bool give)
 	if (all)
 		assert_false(g->rescuer_started);
 	__real_group_scratch_free(g, all, give);
+}
+
+/* ---- failures of the switches' client, in the xPUs of this process ---- */
+
+/* Status of the next `fake_count` starts of an allreduce. */
+static atomic_int fake_count, fake_status;
+
+int __real_dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *send, void *receive,
+				   size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
+				   struct dxp_inc_operation **out);
+int __wrap_dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *send, void *receive,
+				   size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
+				   struct dxp_inc_operation **out);
+
+int __wrap_dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *send, void *receive,
+				   size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
+				   struct dxp_inc_operation **out)
+{
+	if (atomic_fetch_sub(&fake_count, 1) > 0)
+		return fake_status;
+	return __real_dxp_inc_allreduce_start(group, send, receive, count, type, op, out);
+}
+
+static void fakes_set(int count, int status)
+{
+	fake_status = status;
+	fake_count = count;
+}
+
+/* A failure that is no lost switch reaches the program, with its member and its cause. */
+static void group_switches__a_failure_is_no_loss(void **state)
+{
+	static const struct {
+		int status;
+		const char *text;
+	} rows[] = {{DXP_ENOMEM, "out of memory"},
+		    {DXP_ENOENT, "this xPU is not in the group of switches"},
+		    {DXP_EINVAL, "the members disagree"}};
+	struct rig *r = &((struct tree *)*state)->r;
+
+	inputs_write(r, DXP_INT32, 100);
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
+		const struct dxp_collective c = {
+			.parts = parts_of(r), .count = 100, .type = DXP_INT32};
+		allreduce(r, g, c);
+		fakes_set(1, rows[i].status);
+		ok(dxp_allreduce(g, &c));
+		assert_int_equal(dxp_group_wait(g, LONG_NS), rows[i].status);
+		has_text("allreduce, member");
+		has_text(rows[i].text);
+		why_has(g, rows[i].text);
+		assert_null(strstr(ways_of(g).why, "lost"));
+		assert_int_equal(ways_of(g).continued, 0);
+		dxp_group_destroy(g);
+	}
+	fakes_set(0, DXP_OK);
 }
 
 static void group_switches__too_many_groups(void **state)
@@ -596,6 +655,7 @@ int main(void)
 		cmocka_unit_test(group_switches__a_failed_wait),
 		cmocka_unit_test(group_switches__an_abort),
 		cmocka_unit_test(group_switches__an_abort_without_switches),
+		cmocka_unit_test(group_switches__a_failure_is_no_loss),
 		cmocka_unit_test(group_switches__too_many_groups),
 		cmocka_unit_test(group_switches__members_that_do_not_suit),
 		cmocka_unit_test(group_switches__lost_switches),
