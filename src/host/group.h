@@ -70,6 +70,8 @@ struct dxp_group {
 	enum group_switches switches;
 	uint32_t switch_number; /* number of the group at the xPUs */
 	bool joined;            /* the members have joined this group, which may be lost */
+	/* true: switches have refused to compute this */
+	bool unsupported[DXP_TYPES][DXP_REDUCTIONS];
 	struct dxp_group_ways ways;
 	/* The rescuer is a thread that exists while the group uses switches. The fabric's lock
 	 * guards `rescuer_stop`. */
@@ -108,6 +110,9 @@ bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
 		      const struct dxp_collective *c);
 /* Records why the group uses no switches any more. */
 void group_switch_refuse(struct dxp_group *g, const char *why);
+/* Records that switches cannot compute this, so that later operations do not try. */
+void group_switch_unsupported(struct dxp_group *g, enum dxp_type type,
+			      enum dxp_reduction reduction);
 /* Makes the members leave the switches. The rescuer has stopped. */
 void group_switch_leave(struct dxp_group *g);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Continues allreduces whose switches are lost. Such a command stays outstanding at its xPU, so
- * that everything that waits for its event goes on waiting. When all members have reported how much
- * of the result they have, this host posts the rest as a ring or tree, then lets each member's
- * command complete after the ring. If that is impossible, the commands fail. */
+/* Continues allreduces whose switches are lost, or cannot compute them. Such a command stays
+ * outstanding at its xPU, so that everything that waits for its event goes on waiting. When all
+ * members have reported how much of the result they have, this host posts the rest as a ring or
+ * tree, then lets each member's command complete after the ring. If that is impossible, the
+ * commands fail. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,10 +133,15 @@ static int lost_continue(struct dxp_group *g, struct group_operation *o, const s
 	return status;
 }
 
-static void loss_note(struct dxp_group *g, const struct reports *r)
+static void loss_note(struct dxp_group *g, const struct group_operation *o, const struct reports *r)
 {
+	const struct dxp_collective *c = &o->call->c;
 	char why[sizeof(g->ways.why)];
 
+	if (r->reason == DXP_EUNSUPPORTED) {
+		group_switch_unsupported(g, c->type, c->reduction);
+		return;
+	}
 	snprintf(why, sizeof(why),
 		 "the switches were lost during an operation (member %u, xPU '%.40s': %.80s); "
 		 "check dxp-switch (\"dxp inc\"), then create another group",
@@ -157,7 +163,7 @@ static bool operation_look(struct dxp_group *g, struct group_operation *o)
 	if (r.pending > 0)
 		return false;
 	if (r.failed == 0)
-		loss_note(g, &r);
+		loss_note(g, o, &r);
 	int status = lost_continue(g, o, &r);
 	if (status != DXP_OK && status != DXP_ECANCELED) {
 		group_switch_refuse(g, error_text());

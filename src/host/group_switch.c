@@ -41,6 +41,15 @@ void group_switch_refuse(struct dxp_group *g, const char *why)
 	snprintf(g->ways.why, sizeof(g->ways.why), "%s", why);
 }
 
+void group_switch_unsupported(struct dxp_group *g, enum dxp_type type, enum dxp_reduction reduction)
+{
+	g->unsupported[type][reduction] = true;
+	snprintf(g->ways.why, sizeof(g->ways.why),
+		 "the switches do not support the %s of %s, so it uses ring or tree; run one "
+		 "release of dxp-switch and dxpd on all machines",
+		 dxp_reduction_text(reduction), dxp_type_text(type));
+}
+
 static void member_refuse(struct dxp_group *g, uint32_t member, const char *why)
 {
 	char text[sizeof(g->ways.why)];
@@ -201,7 +210,7 @@ static bool operation_suits(const struct dxp_group *g, enum plan_operation opera
 bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
 		      const struct dxp_collective *c)
 {
-	if (!operation_suits(g, operation, c))
+	if (!operation_suits(g, operation, c) || g->unsupported[c->type][c->reduction])
 		return false;
 	if (g->switches == GROUP_UNTRIED && members_suit(g))
 		join(g);

@@ -3,10 +3,10 @@
  * reads contributions from device memory and writes results there, piece by piece. Memory that only
  * DMA can access passes through a buffer.
  *
- * If the switches are lost, an ALLREDUCE does not fail. It reports how many bytes are complete, and
- * waits for the host, which completes the rest by other commands and then sends SETTLE. An
- * ALLREDUCE that fails or is cancelled makes all members lose the group, because they would wait
- * for this member. */
+ * If the switches are lost or cannot compute it, an ALLREDUCE does not fail. It reports how many
+ * bytes are complete, and waits for the host, which completes the rest by other commands and then
+ * sends SETTLE. An ALLREDUCE that fails or is cancelled makes all members lose the group, because
+ * they would wait for this member. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,8 +74,8 @@ static bool left(const struct reduction *r)
 	return r->work->tenant->leaving || !r->member || r->member->leaving;
 }
 
-/* The switches are lost: reports this to the host, and keeps the command. */
-static void reduction_lost(struct reduction *r)
+/* The switches are lost, or cannot compute this: reports it to the host, and keeps the command. */
+static void reduction_lost(struct reduction *r, int status)
 {
 	struct tenant *t = r->work->tenant;
 
@@ -83,9 +83,12 @@ static void reduction_lost(struct reduction *r)
 		reduction_end(r, DXP_ECANCELED);
 		return;
 	}
-	const struct command_lost lost = {.event = r->work->graph.event,
-					  .done_bytes = r->done_bytes,
-					  .status = switch_group_lost_status(r->member->group)};
+	if (status == DXP_EPEERLOST)
+		status = switch_group_lost_status(r->member->group);
+	/* The other members may wait for this one. */
+	switch_group_give_up(r->member->group);
+	const struct command_lost lost = {
+		.event = r->work->graph.event, .done_bytes = r->done_bytes, .status = status};
 	member_detach(r);
 	ranges_drop(r);
 	r->next = t->lost;
@@ -115,6 +118,12 @@ static void reduction_fail(struct reduction *r, int status)
 	reduction_end(r, status);
 }
 
+/* Returns true if the host can continue the operation without switches. */
+static bool continues(int status)
+{
+	return status == DXP_EPEERLOST || status == DXP_EUNSUPPORTED;
+}
+
 /* ---- pieces ---- */
 
 static void piece_reduce(struct reduction *r, const uint8_t *send, uint8_t *receive)
@@ -129,8 +138,8 @@ static void piece_reduce(struct reduction *r, const uint8_t *send, uint8_t *rece
 	};
 
 	int status = switch_group_reduce(r->member->group, &reduce);
-	if (status == DXP_EPEERLOST)
-		reduction_lost(r);
+	if (continues(status))
+		reduction_lost(r, status);
 	else if (status != DXP_OK)
 		reduction_fail(r, status);
 }
@@ -149,7 +158,7 @@ static void piece_end(struct reduction *r, uint64_t bytes)
 {
 	r->done_bytes += bytes;
 	if (r->status != DXP_OK)
-		reduction_lost(r);
+		reduction_lost(r, r->status);
 	else if (left(r))
 		reduction_end(r, DXP_ECANCELED);
 	else if (r->done_bytes < command_of(r)->bytes)
@@ -227,7 +236,7 @@ void allreduce_reduced(struct switch_member *m, int status, size_t elements)
 	const uint64_t bytes = elements * dxp_inc_type_bytes((enum dxp_inc_type)c->type);
 
 	r->status = status;
-	if (status != DXP_OK && status != DXP_EPEERLOST)
+	if (status != DXP_OK && !continues(status))
 		reduction_fail(r, status);
 	else if (r->buffer && bytes > 0)
 		piece_move(r, true, bytes);

@@ -442,8 +442,8 @@ void __wrap_group_scratch_free(struct dxp_group *g, bool all, bool give)
 
 /* ---- failures of the switches' client, in the xPUs of this process ---- */
 
-/* Status of the next `fake_count` starts of an allreduce. */
-static atomic_int fake_count, fake_status;
+/* Status of the next `fake_count` starts, or of the next `fake_ends` results, of an allreduce. */
+static atomic_int fake_count, fake_ends, fake_status;
 
 int __real_dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *send, void *receive,
 				   size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
@@ -461,10 +461,24 @@ int __wrap_dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *send
 	return __real_dxp_inc_allreduce_start(group, send, receive, count, type, op, out);
 }
 
-static void fakes_set(int count, int status)
+int __real_dxp_inc_wait(struct dxp_inc_operation *operation, size_t *done_elements);
+int __wrap_dxp_inc_wait(struct dxp_inc_operation *operation, size_t *done_elements);
+
+int __wrap_dxp_inc_wait(struct dxp_inc_operation *operation, size_t *done_elements)
+{
+	int status = __real_dxp_inc_wait(operation, done_elements);
+
+	if (atomic_fetch_sub(&fake_ends, 1) <= 0)
+		return status;
+	*done_elements = 0;
+	return fake_status;
+}
+
+static void fakes_set(int starts, int ends, int status)
 {
 	fake_status = status;
-	fake_count = count;
+	fake_count = starts;
+	fake_ends = ends;
 }
 
 /* A failure that is no lost switch reaches the program, with its member and its cause. */
@@ -484,7 +498,7 @@ static void group_switches__a_failure_is_no_loss(void **state)
 		const struct dxp_collective c = {
 			.parts = parts_of(r), .count = 100, .type = DXP_INT32};
 		allreduce(r, g, c);
-		fakes_set(1, rows[i].status);
+		fakes_set(1, 0, rows[i].status);
 		ok(dxp_allreduce(g, &c));
 		assert_int_equal(dxp_group_wait(g, LONG_NS), rows[i].status);
 		has_text("allreduce, member");
@@ -494,7 +508,36 @@ static void group_switches__a_failure_is_no_loss(void **state)
 		assert_int_equal(ways_of(g).continued, 0);
 		dxp_group_destroy(g);
 	}
-	fakes_set(0, DXP_OK);
+	fakes_set(0, 0, DXP_OK);
+}
+
+/* Switches refuse an operation, at its start or in its results: it continues, and the next one of
+ * this kind does not try. */
+static void group_switches__an_unsupported_operation(void **state)
+{
+	static const struct {
+		int starts, ends;
+	} rows[] = {{1, 0}, {SWITCHED, 0}, {0, SWITCHED}};
+	struct rig *r = &((struct tree *)*state)->r;
+	const struct dxp_collective c = {.count = 97, .type = DXP_INT16, .reduction = DXP_MAX};
+
+	inputs_write(r, c.type, c.count);
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
+		allreduce(r, g, (struct dxp_collective){.count = 1, .type = DXP_INT32});
+		outputs_clear(r, c.count * sizeof(int16_t));
+		fakes_set(rows[i].starts, rows[i].ends, DXP_EUNSUPPORTED);
+		allreduce(r, g, c);
+		output_check(r, &c);
+		assert_int_equal(ways_of(g).continued, 1);
+		why_has(g, "the switches do not support the max of int16");
+		allreduce(r, g, c);
+		output_check(r, &c);
+		assert_int_equal(ways_of(g).operations[DXP_WAY_SWITCH], 2);
+		assert_int_equal(ways_of(g).operations[DXP_WAY_TREE], 1);
+		dxp_group_destroy(g);
+	}
+	fakes_set(0, 0, DXP_OK);
 }
 
 static void group_switches__too_many_groups(void **state)
@@ -656,6 +699,7 @@ int main(void)
 		cmocka_unit_test(group_switches__an_abort),
 		cmocka_unit_test(group_switches__an_abort_without_switches),
 		cmocka_unit_test(group_switches__a_failure_is_no_loss),
+		cmocka_unit_test(group_switches__an_unsupported_operation),
 		cmocka_unit_test(group_switches__too_many_groups),
 		cmocka_unit_test(group_switches__members_that_do_not_suit),
 		cmocka_unit_test(group_switches__lost_switches),
