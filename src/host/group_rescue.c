@@ -143,8 +143,8 @@ static void loss_note(struct dxp_group *g, const struct group_operation *o, cons
 		return;
 	}
 	snprintf(why, sizeof(why),
-		 "the switches were lost during an operation (member %u, xPU '%.40s': %.80s); "
-		 "check dxp-switch (\"dxp inc\"), then create another group",
+		 "the switches were lost during an operation (member %u, xPU '%.40s': %.70s); "
+		 "check dxp-switch (\"dxp inc\"); the group tries again by itself",
 		 r->reason_member, g->xpus[r->reason_member]->caps.name,
 		 dxp_status_text(r->reason));
 	group_switch_refuse(g, why);
@@ -159,7 +159,7 @@ static bool operation_look(struct dxp_group *g, struct group_operation *o)
 	reports_read(g, o, &r);
 	if (r.lost == 0)
 		return true;
-	g->switches = GROUP_REFUSED;
+	group_switch_suspend(g);
 	if (r.pending > 0)
 		return false;
 	if (r.failed == 0)
@@ -209,14 +209,14 @@ void group_rescue(struct dxp_group *g)
 
 /* ---- the thread ---- */
 
-/* Waits for a report of a lost switch, or for a moment if `soon` is true. Caller holds the fabric's
- * lock. */
+/* Waits for a report of a lost switch or a request, or for a moment if `soon` is true. Caller holds
+ * the fabric's lock. */
 static void report_await(struct dxp_group *g, uint32_t seen, bool soon)
 {
 	const uint64_t until_ns = clock_now_ns() + HOST_GROUP_LOOK_NS;
 	const struct timespec until = {(time_t)(until_ns / S_NS), (long)(until_ns % S_NS)};
 
-	while (!g->rescuer_stop && g->fabric->losses == seen) {
+	while (!g->rescuer_stop && !g->rescuer_rejoin && g->fabric->losses == seen) {
 		if (!soon)
 			pthread_cond_wait(&g->fabric->lost, &g->fabric->lock);
 		else if (pthread_cond_timedwait(&g->fabric->lost, &g->fabric->lock, &until) != 0)
@@ -235,7 +235,11 @@ static void *rescuer_run(void *context)
 		if (g->rescuer_stop)
 			break;
 		seen = g->fabric->losses;
+		const bool rejoin = g->rescuer_rejoin;
+		g->rescuer_rejoin = false;
 		host_fabric_leave(g->fabric);
+		if (rejoin)
+			group_switch_rejoin(g);
 		pthread_mutex_lock(&g->lock);
 		soon = rescue(g);
 		pthread_mutex_unlock(&g->lock);
@@ -249,6 +253,8 @@ int group_rescuer_start(struct dxp_group *g)
 {
 	sigset_t all, old;
 
+	if (g->rescuer_started)
+		return DXP_OK;
 	sigfillset(&all); /* signals are for the program's own threads */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int error = pthread_create(&g->rescuer, NULL, rescuer_run, g);
@@ -259,6 +265,16 @@ int group_rescuer_start(struct dxp_group *g)
 	return error ? DXP_ENOMEM : DXP_OK;
 }
 
+void group_rescuer_rejoin(struct dxp_group *g)
+{
+	if (group_rescuer_start(g) != DXP_OK)
+		return;
+	host_fabric_enter(g->fabric);
+	g->rescuer_rejoin = true;
+	pthread_cond_broadcast(&g->fabric->lost);
+	host_fabric_leave(g->fabric);
+}
+
 void group_rescuer_stop(struct dxp_group *g)
 {
 	if (!g->rescuer_started)
@@ -266,6 +282,7 @@ void group_rescuer_stop(struct dxp_group *g)
 	host_fabric_enter(g->fabric);
 	g->rescuer_stop = true;
 	pthread_cond_broadcast(&g->fabric->lost);
+	host_fabric_ended(g->fabric); /* wakes its wait for replies */
 	host_fabric_leave(g->fabric);
 	pthread_mutex_unlock(&g->lock);
 	pthread_join(g->rescuer, NULL);
