@@ -90,7 +90,7 @@ static int sample(struct bench_to *b, const struct flow *f, uint64_t count, uint
 	return status;
 }
 
-/* Stores the operations per second of each round. */
+/* Measures a flow in several rounds. Stores the operations per second of each. */
 static int rounds_run(struct bench_to *b, const struct flow *f, uint64_t count,
 		      double per_s[ROUNDS_MAX])
 {

@@ -91,7 +91,6 @@ static int trace_write(const struct model_parameters *p, enum model_op op, uint6
 	return status;
 }
 
-/* Parses --op into a range of operations. */
 static int ops_parse(unsigned *first, unsigned *last)
 {
 	static const char *const names[] = {"nap-imm", "nap-ind", "put", "get"};
