@@ -56,7 +56,6 @@ static void origin_format(const struct option_origin *o, char out[ORIGIN_BYTES])
 	}
 }
 
-/* Prints the heading of a section before its first line. */
 static void section_begin(struct shown *s, const char *section)
 {
 	if (!s->json && strcmp(s->last, section) != 0)

@@ -259,7 +259,6 @@ static int print_json(const struct listing *l)
 	return print_json_text(all);
 }
 
-/* Prints the counters of the manager and of the switches. */
 static int services_print(struct fabric_stats *source, const struct option_list *switches)
 {
 	struct fabric_services services = {0};

@@ -158,7 +158,6 @@ static bool bind_text(const struct up *u, char out[UDP_ADDRESS_TEXT_BYTES])
 	return true;
 }
 
-/* Starts a manager that admits by the fabric key. */
 static bool manager_keyed_start(struct up *u, const char *bind)
 {
 	char state[PATH_BYTES];

@@ -83,7 +83,6 @@ static bool pair_read(const json_t *object, struct etcd_pair *out)
 	       text_get(object, "value", &out->value);
 }
 
-/* Appends the pairs of a range. */
 static bool range_read(const json_t *range, struct etcd_answer *a)
 {
 	const json_t *kvs = json_object_get(range, "kvs");

@@ -145,7 +145,6 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 int registry_token_add(struct registry *r, const struct token_row *row);
 /* Returns true if a key with the role operator is in use. */
 bool registry_has_operator(const struct registry *r);
-/* Returns the manager's public key. */
 const uint8_t *registry_public_key(const struct registry *r);
 
 /* Writes the next change to store. Returns false if there is none. */

@@ -98,7 +98,6 @@ static int save_now(void *context)
 	return status;
 }
 
-/* Loads the registry and starts it. */
 static int registry_open(struct server *s)
 {
 	struct registry_options registry_options = {.policy = s->options.policy,

@@ -35,7 +35,6 @@ int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 
 void server_address(const struct server *s, struct udp_address *out);
-/* Returns the manager's public key. */
 const uint8_t *server_public_key(const struct server *s);
 /* Returns true if FOLDER/operator.token has a new token, with which an operator can join. */
 bool server_operator_token(const struct server *s);
