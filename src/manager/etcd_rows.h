@@ -35,8 +35,7 @@ struct etcd_row {
 	char *value; /* NULL: delete the key */
 };
 
-/* Converts a change of the registry to a change in etcd; the caller frees out->value. DXP_ENOMEM.
- */
+/* Converts a change of the registry to one in etcd. The caller frees out->value. DXP_ENOMEM. */
 int etcd_row_make(const struct etcd_seal *s, const char *prefix, const struct store_op *op,
 		  struct etcd_row *out);
 /* Reads a row. DXP_EMALFORMED: the pair is not a row of this fabric. */

@@ -47,7 +47,7 @@ struct offer {
 	struct offer_options options;
 	char name[FABRIC_NAME_BYTES];
 	struct offer_function functions[NIC_FUNCTIONS];
-	/* by number of the NIC's user; entry 0 is never used */
+	/* one for each number of a user of the NIC; entry 0 is never used */
 	struct offer_user users[NIC_USERS];
 	bool reclaim; /* true: some memory waits to be freed */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One request to a manager: `dxp grant`, `dxp revoke`, `dxp grants`, `dxp events`, or `dxp nodes`,
- * which reads the node table with all nodes, granted or not. The sender needs the fabric key, but
- * need not be a node. Pure, like member.h. */
+ * which reads the node table with all nodes, granted or not. The sender proves the fabric key, or a
+ * key pair that the manager has admitted. It need not be a node. Pure, like member.h. */
 #ifndef NODE_QUERY_H
 #define NODE_QUERY_H
 
