@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership: what the manager sends. */
+/* Handles the frames that the manager sends to a member. */
 #include <stdio.h>
 #include <string.h>
 
@@ -177,8 +177,8 @@ static void rows_receive(struct member *m, uint8_t type, struct manage_body body
 	}
 	if (node_table_apply(m->table, type, &rows, reader) != DXP_OK)
 		m->counters.stale++;
-	/* even if the rows are out of order, because the acknowledgement states which rows come
-	 * next */
+	/* Acknowledges rows out of order too, because the acknowledgement states which rows come
+	 * next. */
 	m->ack_due = true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership: requests to the manager, and what time changes. */
+/* Sends the requests of a member, and handles the times at which its state changes. */
 #include <string.h>
 
 #include <dxp/status.h>
