@@ -122,8 +122,8 @@ static int services_query(struct fabric_stats *f, struct service_query_options *
 	return out->views ? DXP_OK : fail(f, DXP_ENOMEM, dxp_status_text(DXP_ENOMEM));
 }
 
-/* Parses the addresses of the switches; an address that is given twice counts once. Returns how
- * many; -1: one does not parse. */
+/* Parses the addresses of the switches; an address that is given twice counts once. Returns their
+ * number; -1: an address does not parse. */
 static int switches_parse(struct fabric_stats *f, const char *const *switches, size_t count,
 			  struct service_target *out)
 {

@@ -22,7 +22,7 @@ static const struct stats_value *value_find(const struct service_view *v, const 
 	return NULL;
 }
 
-/* Appends the values of the table that the service has and that are not 0; always the first. */
+/* Appends the first value of the table, and all others that the service has and that are not 0. */
 static void values_append(const struct service_view *v, char line[LINE_BYTES])
 {
 	static const char *const manager[] = {"nodes_alive", "nodes_dead", "grants",

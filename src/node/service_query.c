@@ -22,15 +22,15 @@ struct reading {
 };
 
 struct service_query {
-	struct mac *mac;       /* by the fabric key */
-	struct mac *keyed_mac; /* of requests to managers; NULL: as `mac` */
+	struct mac *mac;       /* computes MACs with the fabric key */
+	struct mac *keyed_mac; /* used for managers; NULL: `mac` is used */
 	uint8_t public_key[KEYS_BYTES];
 	uint64_t nonce, request; /* number of the last request */
 	uint64_t until_ns;       /* time in ns at which targets count as too slow */
 	size_t count;            /* targets */
 	struct reading readings[SERVICE_QUERY_MAX];
 	struct service_view views[SERVICE_QUERY_MAX];
-	struct stats_service_page page; /* of the last frame */
+	struct stats_service_page page; /* page decoded from the last frame */
 };
 
 static void reading_request(struct service_query *q, struct reading *s, uint16_t first,
@@ -153,7 +153,7 @@ void service_query_receive(struct service_query *q, const uint8_t *data, size_t 
 	for (size_t i = 0; i < q->count; i++) {
 		if (q->readings[i].done || q->readings[i].request != request)
 			continue;
-		/* An answer to a wrong key has no MAC, so anybody may have sent it. */
+		/* The rejection of a wrong key has no MAC, so any machine may have sent it. */
 		if (manage_authentic(data, body, reading_mac(q, i)))
 			frame_process(q, i, header.type, body, now_ns);
 		return;
