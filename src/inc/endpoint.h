@@ -17,6 +17,7 @@
 
 #include "base/util.h"
 #include "inc/create.h"
+#include "inc/exchange.h"
 #include "link/udp.h"
 
 #define ENDPOINT_BATCH 128
@@ -179,14 +180,6 @@ void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned c
 size_t inc_making_reserve_bytes(void);
 
 /* ---- why.c ---- */
-
-/* Outcome of a group's creation at one member. All members exchange their outcomes, so that all
- * agree. */
-struct outcome {
-	int32_t status;
-	uint32_t cause, cause_ip, silent;
-	uint32_t multicast_lost; /* multicast does not reach the member */
-};
 
 /* Write the text for the user. `switches` has the address of each member's switch. */
 void why_unreached(enum inc_reach reach, uint32_t host_ip, uint32_t switch_ip,

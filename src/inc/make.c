@@ -14,17 +14,6 @@
 #include "wire/inc_compat.h"
 #include "wire/limits.h"
 
-/* The first message of each member to all others. */
-struct hello {
-	uint32_t ip, switch_ip;
-	uint16_t port, segment_bytes;
-	uint8_t framing, able; /* able: this member has memory for the group */
-	uint8_t reach;         /* enum inc_reach of this member's switch */
-	/* Only the values of member 0 are used: */
-	uint16_t epoch;
-	uint32_t id, qkey;
-};
-
 struct making {
 	struct dxp_inc *inc;
 	const struct dxp_inc_bootstrap *boot;
@@ -104,33 +93,20 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 	return h;
 }
 
-/* Checks the hellos. All members have the same hellos, so all get the same result. */
-static int hellos_check(struct making *m, char why[DXP_INC_WHY_BYTES])
+/* Exchanges the hellos. Returns the status of exchange_hellos_check(). */
+static int hello_share(struct making *m, const struct hello *own, char why[DXP_INC_WHY_BYTES])
 {
-	for (uint32_t i = 0; i < m->count; i++) {
-		const struct hello *h = &m->hellos[i];
-		if (!h->able) {
-			snprintf(why, DXP_INC_WHY_BYTES,
-				 "a member has no memory for another group");
-			return DXP_ENOMEM;
-		}
-		if (h->framing != m->hellos[0].framing || h->reach >= INC_REACHES) {
-			snprintf(why, DXP_INC_WHY_BYTES,
-				 "the members request different framings, or have different "
-				 "releases; use the same on all hosts");
-			return DXP_EINVAL;
-		}
+	if (m->boot->allgather(m->boot->context, own, m->hellos, sizeof(*own)) != 0) {
+		snprintf(why, DXP_INC_WHY_BYTES,
+			 "the bootstrap exchange between the members failed");
+		return DXP_EIO;
 	}
-	for (uint32_t i = 0; i < m->count; i++) {
-		const struct hello *h = &m->hellos[i];
-		m->members[i] = (struct inc_member){h->ip, h->port};
-		m->switches[i] = h->switch_ip;
-		if (h->reach == INC_REACH_YES)
-			continue;
-		why_unreached(h->reach, h->ip, h->switch_ip, why);
-		return h->reach == INC_REACH_NO_SOCKET ? DXP_EIO : DXP_ENOENT;
+	int status = exchange_hellos_check(m->hellos, m->count, m->member, own, why);
+	for (uint32_t i = 0; i < m->count && status == DXP_OK; i++) {
+		m->members[i] = (struct inc_member){m->hellos[i].ip, m->hellos[i].port};
+		m->switches[i] = m->hellos[i].switch_ip;
 	}
-	return DXP_OK;
+	return status;
 }
 
 static struct inc_control query_of(const struct making *m, bool kernel)
@@ -281,20 +257,6 @@ static struct outcome creation_run(struct making *m)
 	return o;
 }
 
-/* Returns the first failure in the order of member numbers, because member 0 knows most. */
-static int outcomes_judge(const struct making *m, uint32_t *sender)
-{
-	for (*sender = 0; *sender < m->count; ++*sender) {
-		struct outcome *o = &m->outcomes[*sender];
-		/* The bootstrap may pass any bytes. */
-		if (o->silent >= m->count)
-			o->silent = *sender;
-		if (o->status != DXP_OK)
-			return o->status < 0 ? o->status : DXP_EINVAL;
-	}
-	return DXP_OK;
-}
-
 static void group_unmake(struct dxp_inc_group *g)
 {
 	struct dxp_inc *inc = g->inc;
@@ -341,8 +303,8 @@ static int outcome_share(struct making *m, const struct outcome *own, char why[D
 			 "the bootstrap exchange between the members failed");
 		return DXP_EIO;
 	}
-	int status = outcomes_judge(m, &sender);
-	if (status != DXP_OK)
+	int status = exchange_outcomes_judge(m->outcomes, m->count, m->member, own, &sender, why);
+	if (status != DXP_OK && sender < m->count)
 		why_text(&m->outcomes[sender], sender, m->members, m->switches, why);
 	for (uint32_t i = 0; i < m->count && status == DXP_OK; i++)
 		if (m->outcomes[i].multicast_lost)
@@ -354,13 +316,7 @@ static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 {
 	m->g = calloc(1, sizeof(*m->g));
 	struct hello h = hello_own(m->inc, able && m->g && m->inc->group_count < INC_GROUPS_MAX);
-	if (m->boot->allgather(m->boot->context, &h, m->hellos, sizeof(h)) != 0) {
-		free(m->g);
-		snprintf(why, DXP_INC_WHY_BYTES,
-			 "the bootstrap exchange between the members failed");
-		return DXP_EIO;
-	}
-	int status = hellos_check(m, why);
+	int status = hello_share(m, &h, why);
 	if (status != DXP_OK) {
 		free(m->g);
 		return status;
