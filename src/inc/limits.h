@@ -62,6 +62,8 @@
 /* ns: interval between polls of the progress thread during operations */
 #define INC_TICK_NS  (10ull * 1000 * 1000)
 #define INC_STALL_NS (50ull * 1000 * 1000) /* ns: a poll as late as this shows a stall */
+/* ns: shortest interval between renewals, however short a lease a member or switch states */
+#define INC_RENEW_MIN_NS (100ull * 1000 * 1000)
 /* ns from a group's last operation to its KILL, because slower members may need the result */
 #define INC_LINGER_NS (100ull * 1000 * 1000)
 #define INC_KILL_NS   (2ull * 1000 * 1000) /* ns between the two KILLs of a group */
