@@ -164,9 +164,9 @@ void endpoint_group_free(struct dxp_inc_group *g);
 enum inc_reach { INC_REACH_LIST(INC_REACH_ENUM) INC_REACHES };
 #undef INC_REACH_ENUM
 
-/* Tests, for at most INC_SILENCE_NS, whether the switch answers. The caller must not hold the
- * lock. */
-enum inc_reach probe_switch_reach(struct dxp_inc *inc);
+/* Tests whether the switch answers: for at most INC_SILENCE_NS, or until *stop is true. The caller
+ * must not hold the lock. */
+enum inc_reach probe_switch_reach(struct dxp_inc *inc, const atomic_bool *stop);
 
 /* ---- wait.c ---- */
 
@@ -178,6 +178,11 @@ void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned c
 /* ---- make.c ---- */
 
 size_t inc_making_reserve_bytes(void);
+/* Does what dxp_inc_group_create() does, but fails soon after *stop becomes true. NULL: does not
+ * stop. */
+int endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+			  const struct dxp_inc_group_options *options, const atomic_bool *stop,
+			  struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES]);
 
 /* ---- why.c ---- */
 

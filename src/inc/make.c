@@ -18,6 +18,7 @@ struct making {
 	struct dxp_inc *inc;
 	const struct dxp_inc_bootstrap *boot;
 	const struct dxp_inc_group_options *options;
+	const atomic_bool *stop; /* see endpoint_group_create() */
 	uint32_t count, member;
 	struct hello *hellos;
 	struct outcome *outcomes;
@@ -73,7 +74,7 @@ size_t inc_making_reserve_bytes(void)
 	return DXP_INC_MEMBERS_MAX * sizeof(struct hello);
 }
 
-static struct hello hello_own(struct dxp_inc *inc, bool able)
+static struct hello hello_own(struct dxp_inc *inc, bool able, const atomic_bool *stop)
 {
 	struct hello h = {.ip = inc->own.ip,
 			  .switch_ip = inc->switch_ip,
@@ -81,7 +82,7 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 			  .segment_bytes = inc->segment_bytes,
 			  .framing = (uint8_t)inc->o.framing,
 			  .able = able,
-			  .reach = (uint8_t)probe_switch_reach(inc)};
+			  .reach = (uint8_t)probe_switch_reach(inc, stop)};
 
 	rng_entropy_kernel(NULL, &h.id, sizeof(h.id));
 	rng_entropy_kernel(NULL, &h.qkey, sizeof(h.qkey));
@@ -241,6 +242,8 @@ static struct outcome creation_run(struct making *m)
 		traffic_port_receive(inc, &inc->out, now_ns);
 		endpoint_flush(m->g, now_ns);
 		o.status = inc_create_outcome(m->g->create, &m->notice, &o.silent);
+		if (o.status == DXP_EAGAIN && m->stop && atomic_load(m->stop))
+			o.status = DXP_ECANCELED;
 		if (o.status == DXP_EAGAIN)
 			wait_ports_sleep(inc, ports, 2, inc_create_deadline(m->g->create));
 	}
@@ -315,7 +318,8 @@ static int outcome_share(struct making *m, const struct outcome *own, char why[D
 static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 {
 	m->g = calloc(1, sizeof(*m->g));
-	struct hello h = hello_own(m->inc, able && m->g && m->inc->group_count < INC_GROUPS_MAX);
+	struct hello h = hello_own(m->inc, able && m->g && m->inc->group_count < INC_GROUPS_MAX,
+				   m->stop);
 	int status = hello_share(m, &h, why);
 	if (status != DXP_OK) {
 		free(m->g);
@@ -347,9 +351,9 @@ static void group_settle(struct dxp_inc_group *g)
 	progress_wake(g->inc);
 }
 
-int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-			 const struct dxp_inc_group_options *options, struct dxp_inc_group **out,
-			 char why[DXP_INC_WHY_BYTES])
+int endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+			  const struct dxp_inc_group_options *options, const atomic_bool *stop,
+			  struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES])
 {
 	if (!inc || !bootstrap || !bootstrap->allgather || !out || !why ||
 	    (options && (unsigned)options->mode > DXP_INC_FLAT))
@@ -358,6 +362,7 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	struct making m = {.inc = inc,
 			   .boot = bootstrap,
 			   .options = options,
+			   .stop = stop,
 			   .count = bootstrap->members,
 			   .member = bootstrap->member};
 	int status = DXP_EEXIST;
@@ -387,6 +392,13 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	}
 	making_free(&m);
 	return status == DXP_EEXIST || status == DXP_EAGAIN ? DXP_EBUSY : status;
+}
+
+int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+			 const struct dxp_inc_group_options *options, struct dxp_inc_group **out,
+			 char why[DXP_INC_WHY_BYTES])
+{
+	return endpoint_group_create(inc, bootstrap, options, NULL, out, why);
 }
 
 /* Returns the time for the KILL. It is delayed, so that slower members can fetch the last

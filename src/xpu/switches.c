@@ -80,6 +80,7 @@ static int member_create(struct tenant *t, const struct command *c, char why[DXP
 	const struct switch_group_options o = {.inc = s->inc,
 					       .member = c->member,
 					       .members = c->members,
+					       .exchange_ns = XPU_SWITCH_EXCHANGE_NS,
 					       .wake = wake,
 					       .context = s};
 	status = m ? switch_group_open(&o, &m->group) : DXP_ENOMEM;
