@@ -70,7 +70,7 @@ struct dxp_inc {
 	struct port out; /* sends all packets; receives from members and distant switches */
 	struct port in;
 	struct dxp_inc_group *groups;
-	unsigned group_count;
+	unsigned group_count, departed_count; /* all groups; those that were destroyed */
 	struct inc_counters counters;
 	uint16_t segment_bytes;
 	uint32_t connections; /* number of connections that groups with RC framing began */

@@ -5,6 +5,9 @@
 
 /* groups per endpoint: each communicator of the process uses one */
 #define INC_GROUPS_MAX 1024
+/* destroyed groups that stay for slower members; beyond, the oldest is freed, so that one user of
+ * the endpoint who makes many groups takes none from others */
+#define INC_DEPARTED_MAX 256
 /* unacknowledged messages that every connection permits: enough for a burst of short operations */
 #define INC_RING_MIN     16
 #define INC_RTO_FIRST_NS (5ull * 1000 * 1000) /* ns: timeout while the round trip is unknown */

@@ -265,7 +265,8 @@ static void group_unmake(struct dxp_inc_group *g)
 	struct dxp_inc *inc = g->inc;
 
 	pthread_mutex_lock(&inc->lock);
-	g->departed_ns = endpoint_now(inc);
+	g->departed_ns = max_u64(endpoint_now(inc), 1);
+	inc->departed_count++;
 	g->kill_ns = g->member == 0 && g->create ? g->departed_ns : UINT64_MAX;
 	inc_port_close(&g->multicast);
 	inc_departed_tend(inc, g->departed_ns);
@@ -315,11 +316,18 @@ static int outcome_share(struct making *m, const struct outcome *own, char why[D
 	return status;
 }
 
+static bool groups_left(struct dxp_inc *inc)
+{
+	pthread_mutex_lock(&inc->lock);
+	const bool left = inc->group_count - inc->departed_count < INC_GROUPS_MAX;
+	pthread_mutex_unlock(&inc->lock);
+	return left;
+}
+
 static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 {
 	m->g = calloc(1, sizeof(*m->g));
-	struct hello h = hello_own(m->inc, able && m->g && m->inc->group_count < INC_GROUPS_MAX,
-				   m->stop);
+	struct hello h = hello_own(m->inc, able && m->g && groups_left(m->inc), m->stop);
 	int status = hello_share(m, &h, why);
 	if (status != DXP_OK) {
 		free(m->g);
@@ -417,6 +425,7 @@ void dxp_inc_group_destroy(struct dxp_inc_group *g)
 	struct dxp_inc *inc = g->inc;
 	pthread_mutex_lock(&inc->lock);
 	g->departed_ns = max_u64(endpoint_now(inc), 1);
+	inc->departed_count++;
 	g->kill_ns = g->member == 0 ? kill_time(g) : UINT64_MAX;
 	inc_port_close(&g->multicast);
 	pthread_mutex_unlock(&inc->lock);
