@@ -314,7 +314,8 @@ static void notify(struct sw *s, struct request *r, int position)
 		notice_reject(s, r, cause);
 }
 
-/* Forwards the KILL even without the group, which another member's KILL may have freed. */
+/* Forwards the KILL even without the group, which another member's KILL may have freed. But anyone
+ * may send such a KILL, so they are limited. */
 static void end_group(struct sw *s, struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -326,6 +327,8 @@ static void end_group(struct sw *s, struct request *r, int position)
 		reject_packet(s, r->a, &(struct rejecting){g->id, g->qkey, DXP_EACCESS}, false);
 		return;
 	}
+	if (!g && !reject_kill_allowed(s, r->a->path->from_ip, r->a->now_ns))
+		return;
 	if (g)
 		group_free(s, g);
 	pass_down(s, r, position);
