@@ -263,7 +263,8 @@ static unsigned notice_install(struct sw *s, const struct request *r, int positi
 	unsigned cause = INC_CAUSE_NONE;
 	bool changed;
 
-	if (g && same_owner(g, c) && (int16_t)(h->epoch - g->epoch) > 0) {
+	/* `dxp inc` shows ids, jobs and epochs to anyone, so only the key proves the owner. */
+	if (g && same_owner(g, c) && g->qkey == c->qkey && (int16_t)(h->epoch - g->epoch) > 0) {
 		group_free(s, g); /* replaced by a newer epoch */
 		g = NULL;
 	}
