@@ -170,6 +170,11 @@ struct sw {
 	struct rejection causes[INC_CAUSES], statuses[DATA_REJECTIONS];
 	struct limiter answered, answered_of[SWITCH_SOURCES], limited_of[SWITCH_SOURCES];
 	struct limiter kills_of[SWITCH_SOURCES];
+
+	/* switches that forwarded a QUERY to this one; beyond the maximum, a new one replaces the
+	 * one at below_next */
+	uint32_t below[SWITCH_BELOW_MAX];
+	unsigned below_count, below_next;
 };
 
 struct arrival {

@@ -56,6 +56,8 @@
 /* packets of a group in a row: two GSO batches */
 #define SWITCH_QUANTUM        128
 #define SWITCH_REJECTED_PER_S 1000
+/* switches below a switch that it remembers, for readers of its counters */
+#define SWITCH_BELOW_MAX 64
 /* groups and memory of one address of members 0: at most n times what is free, so one job gets 7/8
  * and a small switch can be filled */
 #define SWITCH_SHARE        7

@@ -153,6 +153,33 @@ static void hostile__kills_of_no_group(void **state)
 	done();
 }
 
+/* Switches below are those that forward a QUERY from their own address. */
+static void hostile__switches_below(void **state)
+{
+	uint32_t ips[2 * SWITCH_BELOW_MAX];
+	struct inc_control c;
+
+	open_with(&(struct sw_options){0});
+	c = swnet_control(&group, 0);
+	c.hop = c.path_count = 1;
+	for (unsigned i = 0; i < 2 * SWITCH_BELOW_MAX; i++) {
+		struct roce_path path = {UNKNOWN_PEER + i, SWITCH_IP, ROCE_SOURCE_PORT, ROCE_PORT};
+		c.path[0] = (struct inc_hop){.ip = path.from_ip};
+		swnet_control_send(&net, &group, INC_QUERY, 0, &c, &path);
+		c.path[0].ip = UNKNOWN_PEER - 1; /* not the sender */
+		swnet_control_send(&net, &group, INC_QUERY, 0, &c, &path);
+		swnet_run(&net);
+	}
+	assert_int_equal(switch_below(net.switches[0], ips, 1), 1);
+	assert_int_equal(switch_below(net.switches[0], ips, ARRAY_COUNT(ips)), SWITCH_BELOW_MAX);
+	for (unsigned i = 0; i < SWITCH_BELOW_MAX; i++)
+		assert_in_range(ips[i], UNKNOWN_PEER + SWITCH_BELOW_MAX,
+				UNKNOWN_PEER + 2 * SWITCH_BELOW_MAX - 1);
+	swnet_forget(&net);
+	works(0);
+	done();
+}
+
 /* The number of rows that wait to be sent is bounded. Beyond it, hosts get no answer and must try
  * again. */
 static void hostile__rows_are_bounded(void **state)
@@ -313,6 +340,7 @@ int main(void)
 		cmocka_unit_test(hostile__groups_of_one_address),
 		cmocka_unit_test(hostile__memory_of_one_address),
 		cmocka_unit_test(hostile__kills_of_no_group),
+		cmocka_unit_test(hostile__switches_below),
 		cmocka_unit_test(hostile__rows_are_bounded),
 		cmocka_unit_test(hostile__messages_leave_space),
 		cmocka_unit_test(hostile__messages_are_bounded),
