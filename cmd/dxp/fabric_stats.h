@@ -25,7 +25,8 @@ struct fabric_stats {
 int fabric_stats_read(struct fabric_stats *f, const struct node_entry *nodes, size_t count,
 		      struct stats_list *out);
 
-/* Counters of the manager, then those of the switches. */
+/* Counters of the manager, then those of the switches, then those of further switches above and
+ * below them. */
 struct fabric_services {
 	struct service_view *views;
 	size_t count;

@@ -96,7 +96,7 @@ int command_metrics(int argc, char **argv)
 		"OpenMetrics, or with --format prometheus\n"
 		"in the text format that the textfile collector of node_exporter reads.\n"
 		"With --fabric, prints those of all nodes of the fabric, of its manager, and of "
-		"the switches of --switch;\n"
+		"the switches of --switch with those above and below;\n"
 		"dxp_node_up or dxp_service_up is 0 for one that does not answer.",
 		ACCEPTS(rows, 0, 0)};
 	struct arguments args;

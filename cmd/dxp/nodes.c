@@ -319,7 +319,8 @@ int command_nodes(int argc, char **argv)
 				    "of its socket, with headers, the share of retransmitted\n"
 				    "packets, and datagrams dropped because its receive buffer was "
 				    "full. Otherwise the reason is shown, such as \"no answer\". "
-				    "The manager and the switches of --switch follow below the\n"
+				    "The manager, and the switches of --switch with those above "
+				    "and below, follow below the\n"
 				    "table; they are not in the JSON, but in that of `dxp top "
 				    "--fabric --json`.",
 				    ACCEPTS(rows, 0, 0)};

@@ -304,7 +304,7 @@ int command_top(int argc, char **argv)
 				    "Shows the traffic of the nodes on this machine: those of your "
 				    "own programs; for root, those of all users.\n"
 				    "With --fabric, shows all nodes of the fabric, its manager, "
-				    "and the switches of --switch; one that\n"
+				    "and the switches of --switch with those above and below; one that\n"
 				    "does not answer within a second is named as such.\n"
 				    "Rates and percentages cover the last interval, counts start "
 				    "with the node. `z` marks an idle session.",

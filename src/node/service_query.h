@@ -22,6 +22,10 @@ struct service_view {
 	struct stats_service about;
 	uint16_t count;
 	struct stats_value values[STATS_SERVICE_VALUES_MAX];
+	/* Of a switch: IPv4 addresses of the switches next to it, the first `above` of them above.
+	 */
+	uint8_t above, neighbour_count;
+	uint32_t neighbours[STATS_SERVICE_NEIGHBOURS];
 };
 
 struct service_query_options {
@@ -30,6 +34,9 @@ struct service_query_options {
 	const struct identity *identity;
 	const struct service_target *targets; /* copied */
 	size_t count;                         /* at most SERVICE_QUERY_MAX */
+	/* also reads the switches next to each switch, at the same port, and so the whole tree, up
+	 * to SERVICE_QUERY_MAX services */
+	bool follow;
 	entropy_fn entropy;
 	void *entropy_context;
 };
@@ -51,8 +58,10 @@ size_t service_query_send(struct service_query *q, struct datagram *out, size_t 
 uint64_t service_query_deadline(const struct service_query *q); /* UINT64_MAX when done */
 bool service_query_done(const struct service_query *q);
 
-/* Returns one view for each target, in the order of the targets. Call it after service_query_done.
- * The views are valid until service_query_destroy. */
+/* Returns one view for each target, in the order of the targets, then those of further switches that
+ * `follow` found. Call it after service_query_done. The views are valid until
+ * service_query_destroy. */
 const struct service_view *service_query_views(const struct service_query *q);
+size_t service_query_count(const struct service_query *q);
 
 #endif
