@@ -43,12 +43,13 @@ static void hello_draw(struct forger *f)
 				       .rwnd = 100,
 				       .payload_bytes = 1408,
 				       .features = WIRE_FEATURES,
-				       .protect = f->r->nodes[1].protect};
+				       .protect = f->r ? f->r->nodes[1].protect : 0};
 	memset(f->hello.tag, (int)rng_below(&f->rng, 256), sizeof(f->hello.tag));
 }
 
-/* Sends f->hello with this cookie, from the address of a host. */
-static void hello_give(struct forger *f, uint64_t cookie, uint32_t host, uint64_t now_ns)
+/* Delivers f->hello with this cookie to an endpoint, from the address of a host. */
+static void endpoint_give(struct forger *f, struct rltp_endpoint *e, uint64_t cookie, uint32_t host,
+			  uint64_t now_ns)
 {
 	const struct wire_header h = {.type = WIRE_HELLO,
 				      .header_bytes = WIRE_COMMON_BYTES,
@@ -66,7 +67,12 @@ static void hello_give(struct forger *f, uint64_t cookie, uint32_t host, uint64_
 	wire_hello_encode(&f->hello, f->frame + WIRE_COMMON_BYTES);
 	wire_control_seal(f->frame, f->bytes);
 	net_address(host, &a.from);
-	rltp_endpoint_receive(f->r->nodes[1].endpoint, &a, now_ns);
+	rltp_endpoint_receive(e, &a, now_ns);
+}
+
+static void hello_give(struct forger *f, uint64_t cookie, uint32_t host, uint64_t now_ns)
+{
+	endpoint_give(f, f->r->nodes[1].endpoint, cookie, host, now_ns);
 	net_touch(f->r->net, f->r->nodes[1].host_index);
 }
 
@@ -459,6 +465,83 @@ static void cookie__amplifies_nothing(void **state)
 	rig_destroy(f.r);
 }
 
+static bool outside_admits(void *user, const struct udp_address *from)
+{
+	return true;
+}
+
+static struct rltp_session *outside_add(void *user, const struct udp_address *from)
+{
+	fail_msg("a forged HELLO added a peer");
+	return NULL;
+}
+
+static void tag_fixed(void *context, const uint8_t *frame, size_t bytes,
+		      uint8_t tag[WIRE_TAG_BYTES])
+{
+	memset(tag, 0xa5, WIRE_TAG_BYTES);
+}
+
+static struct rltp_endpoint *outside_open(struct forger *f)
+{
+	const struct rltp_endpoint_options options = {.node = 2,
+						      .entropy = rng_entropy_rng,
+						      .entropy_context = &f->rng,
+						      .authenticate = tag_fixed,
+						      .outside_admits = outside_admits,
+						      .outside_add = outside_add};
+	struct rltp_endpoint *e;
+
+	assert_int_equal(rltp_endpoint_create(&options, &e), DXP_OK);
+	return e;
+}
+
+/* Addresses outside of the node table share a limit; a cookie lets one of them pass it. */
+static void cookie__outside_of_the_node_table(void **state)
+{
+	struct forger f = {.rng = {seed()}};
+	struct rltp_endpoint *e = outside_open(&f);
+	struct datagram out[COOKIES_PENDING];
+
+	const struct rltp_endpoint_counters *c = rltp_endpoint_counters(e);
+	hello_draw(&f);
+	memset(f.hello.tag, 0, sizeof(f.hello.tag));
+	for (uint32_t i = 0; i < RLTP_HANDSHAKES_OUTSIDE_PER_S; i++)
+		endpoint_give(&f, e, 0, 100 + i, S_NS);
+	assert_int_equal(c->unauthentic, RLTP_HANDSHAKES_OUTSIDE_PER_S);
+	assert_int_equal(rltp_endpoint_send(e, out, COOKIES_PENDING, S_NS), 0);
+	endpoint_give(&f, e, 0, 5, S_NS);
+	assert_int_equal(c->flooded, 1);
+	assert_true(rltp_endpoint_deadline(e) == 0);
+	assert_int_equal(rltp_endpoint_send(e, out, COOKIES_PENDING, S_NS), 1);
+	assert_int_equal(out[0].header[WIRE_OFF_TYPE], WIRE_COOKIE);
+	const uint64_t cookie = get_be64(out[0].header + WIRE_OFF_COOKIE_VALUE);
+	endpoint_give(&f, e, cookie, 6, S_NS);
+	assert_int_equal(c->cookie_wrong, 1);
+	endpoint_give(&f, e, cookie, 5, S_NS);
+	assert_int_equal(c->cookie_hellos, 1);
+	assert_int_equal(c->unauthentic, RLTP_HANDSHAKES_OUTSIDE_PER_S + 1);
+	rltp_endpoint_destroy(e);
+}
+
+/* A call writes as many as it has space for. At most one batch waits for a call. */
+static void cookie__batches(void **state)
+{
+	struct forger f = {.rng = {seed()}};
+	struct rltp_endpoint *e = outside_open(&f);
+	struct datagram out[COOKIES_PENDING];
+
+	hello_draw(&f);
+	for (uint32_t i = 0; i < RLTP_HANDSHAKES_OUTSIDE_PER_S + 2 * COOKIES_PENDING; i++)
+		endpoint_give(&f, e, 0, 100 + i, S_NS);
+	assert_int_equal(rltp_endpoint_send(e, out, 10, S_NS), 10);
+	assert_int_equal(rltp_endpoint_send(e, out, COOKIES_PENDING, S_NS), COOKIES_PENDING - 10);
+	assert_int_equal(rltp_endpoint_send(e, out, COOKIES_PENDING, S_NS), 0);
+	assert_int_equal(rltp_endpoint_counters(e)->cookies_sent, COOKIES_PENDING);
+	assert_int_equal(rltp_endpoint_counters(e)->flooded, 2 * COOKIES_PENDING);
+	rltp_endpoint_destroy(e);
+}
+
 /* A node of an earlier version sends no COOKIE and reads no cookie. */
 static void cookie__none_without_load(void **state)
 {
@@ -490,6 +573,8 @@ int main(void)
 		cmocka_unit_test(cookie__recorded_ones_are_refused),
 		cmocka_unit_test(cookie__a_peer_cannot_drive_hellos),
 		cmocka_unit_test(cookie__amplifies_nothing),
+		cmocka_unit_test(cookie__outside_of_the_node_table),
+		cmocka_unit_test(cookie__batches),
 		cmocka_unit_test(cookie__none_without_load),
 	};
 
