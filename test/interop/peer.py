@@ -8,8 +8,8 @@ docs/reference/wire.md alone.
 Opens a session with the node INTEROP-NODE, PUTs, GETs and sends NAPs while half of the packets sent
 and a third of those received are lost, and checks every byte. Restarts as a new incarnation; the
 node must reject the old session by RESET with the token of the old handshake. The first incarnation
-is an older version without atomics, trailers and cookies; the second has them. Forged HELLOs precede
-the handshake of the second, so it needs a cookie. Exit status: 0 if all passed.
+is an older version without atomics, trailers and cookies; the second has them. Forged HELLOs
+precede the handshake of the second, so it needs a cookie. Exit status: 0 if all passed.
 """
 import os
 import random
@@ -148,7 +148,7 @@ class Peer:
             self.turn(0.1)
 
     def greet_flooded(self):
-        """The limit starts anew with each second of the monotonic clock, which the node reads too."""
+        """The limit starts anew with each second of the monotonic clock, also read by the node."""
         while time.monotonic() % 1 > 0.5:
             time.sleep(0.05)
         for _ in range(HELLOS + 1):
