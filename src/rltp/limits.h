@@ -111,7 +111,7 @@
 #define RLTP_HANDSHAKES_OUTSIDE_PER_S 1000
 /* ns until the secret of cookies changes: much longer than a handshake takes */
 #define RLTP_COOKIE_NS (120ull * 1000 * 1000 * 1000)
-/* COOKIEs per second: at 2 us each 4 % of a core */
+/* COOKIEs per second: at 2 us each for the proof, 4 % of a core */
 #define RLTP_COOKIES_PER_S 20000
 /* HELLOs that COOKIEs may cause at once in one handshake: more than one, because the peer may
  * restart with another secret */
