@@ -11,30 +11,6 @@
 
 #define ROUNDS_MAX 16 /* steps of an exchange; a client of switches needs at most 10 */
 
-enum dxp_inc_type group_inc_type(enum dxp_type type)
-{
-	static const enum dxp_inc_type types[DXP_TYPES] = {
-		[DXP_INT8] = DXP_INC_INT8,   [DXP_UINT8] = DXP_INC_UINT8,
-		[DXP_INT16] = DXP_INC_INT16, [DXP_UINT16] = DXP_INC_UINT16,
-		[DXP_INT32] = DXP_INC_INT32, [DXP_UINT32] = DXP_INC_UINT32,
-		[DXP_INT64] = DXP_INC_INT64, [DXP_UINT64] = DXP_INC_UINT64,
-		[DXP_HALF] = DXP_INC_FP16,   [DXP_BFLOAT16] = DXP_INC_BF16,
-		[DXP_FLOAT] = DXP_INC_FLOAT, [DXP_DOUBLE] = DXP_INC_DOUBLE,
-	};
-
-	return types[type];
-}
-
-enum dxp_inc_op group_inc_op(enum dxp_reduction reduction)
-{
-	static const enum dxp_inc_op ops[DXP_REDUCTIONS] = {
-		[DXP_SUM] = DXP_INC_SUM, [DXP_PRODUCT] = DXP_INC_PROD, [DXP_MIN] = DXP_INC_MIN,
-		[DXP_MAX] = DXP_INC_MAX, [DXP_AVERAGE] = DXP_INC_NOOP,
-	};
-
-	return ops[reduction];
-}
-
 void group_switch_refuse(struct dxp_group *g, const char *why)
 {
 	g->switches = GROUP_REFUSED;
@@ -197,14 +173,17 @@ static bool operation_suits(const struct dxp_group *g, enum plan_operation opera
 	}
 }
 
-bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
-		      const struct dxp_collective *c)
+bool group_switch_join(struct dxp_group *g)
 {
-	if (!operation_suits(g, operation, c))
-		return false;
 	if (g->switches == GROUP_UNTRIED && members_suit(g))
 		join(g);
 	return g->switches == GROUP_JOINED;
+}
+
+bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
+		      const struct dxp_collective *c)
+{
+	return !g->kernels && operation_suits(g, operation, c) && group_switch_join(g);
 }
 
 void group_switch_leave(struct dxp_group *g)
