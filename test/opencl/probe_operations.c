@@ -557,6 +557,21 @@ static bool all_wait(cl_event events[OPERATION_COUNT])
 	return complete;
 }
 
+/* Another xPU may have found the device lost before this host does. Until then, calls succeed and
+ * their events fail. */
+static void loss_wait(void)
+{
+	const uint64_t end_ns = rig_now_ns() + 120000000000ull;
+	const struct call c = small_call();
+	cl_event done;
+
+	while (operation_call(ALLREDUCE, &c, 0, NULL, &done) == CL_SUCCESS) {
+		clWaitForEvents(1, &done);
+		CHECK(rig_status(done) < 0 && rig_now_ns() < end_ns);
+		OK(clReleaseEvent(done));
+	}
+}
+
 /* While all operations are under way, the script kills the last device. The others continue. Prints
  * "running" first. */
 static void operations__device_lost(void)
@@ -575,6 +590,7 @@ static void operations__device_lost(void)
 		}
 		alive = all_wait(events) && alive;
 	}
+	loss_wait();
 	for (enum reference o = ALLREDUCE; o < OPERATION_COUNT; o++) {
 		const struct call c = small_call();
 		FAILS(operation_call(o, &c, 0, NULL, NULL), CL_DEVICE_NOT_AVAILABLE);
