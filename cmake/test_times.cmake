@@ -16,7 +16,7 @@ set(DXP_LONG_TESTS
 	unit/slot_nic_hosts_process 18 unit/slot_nic_bridged_process 18 net/admission 20
 	net/inc_compat 20 net/inc_hostile 20 unit/switch_rc 20 device/c++ 16
 	unit/worker_process 14 unit/slot_zygote 16 unit/host_mmd 16 net/inc_limits 16
-	net/sessions 16 net/opencl_collective 16 net/observe 16 models/credit 15
+	net/sessions 16 net/opencl_collective 50 net/observe 16 models/credit 15
 	unit/model_allreduce 15 unit/group_faults 14 security/binaries 14 unit/model_crossbar 13
 	net/inc_priority 13 unit/registry 12 net/model_page 12 net/bench_to 12 sim/stress 12
 	sim/staged 12)
