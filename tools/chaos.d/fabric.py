@@ -23,7 +23,7 @@ HOST_OF = {"host": "h0", "manager": "h5", **{xpu: f"h{i}" for i, xpu in enumerat
 MANAGER = "10.77.0.6"
 LEAF_OF = {"h0": 1, "h1": 1, "h2": 1, "h3": 2, "h4": 2, "h5": 2}
 STATE_BYTES = "24M"    # manager.db with a full event log has 4 MB, its write-ahead log the same
-MEMORY = "96M"         # of each xPU
+MEMORY = "512M"        # of each xPU
 READY_S = 120          # a start takes longer only if it hangs
 TOOLS = pathlib.Path(__file__).resolve().parent.parent
 
@@ -88,9 +88,9 @@ class Fabric:
         e.setdefault("DXP_CACHE", str(self.folder / "kernels"))
         return e
 
-    def load_environment(self):
-        """Loads find only the OpenCL devices of the fabric."""
-        driver = self.programs.parent / "lib/libdxp-opencl.so"
+    def load_environment(self, load):
+        """Loads find only the OpenCL devices of the fabric; mpirun, which looks for some, none."""
+        driver = self.programs.parent / "lib/libdxp-opencl.so" if load != "mpi" else "/dev/null"
         return {**self.environment, "OCL_ICD_VENDORS": str(driver)}
 
     # ---- start and end ----

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import signal
+import statistics
 import subprocess
 import threading
 import time
@@ -18,7 +19,7 @@ STEP_TIMES = 8     # so many times its time in the quiet start, hangs
 REST_S = 0.05      # between two steps
 ERROR_REST_S = 0.3
 PUT_BYTES = 1 << 20
-PUT_AT = 64 << 20  # far above what the OpenCL loads allocate
+PUT_AT = 480 << 20  # far above what the OpenCL loads allocate
 PINGS = 500
 GRANTS = 8         # open grants of the load `grants`
 
@@ -56,7 +57,8 @@ class Load(threading.Thread):
         self.folder.mkdir(parents=True)
         self.ended, self.paused, self.idle = (threading.Event() for _ in range(3))
         self.process, self.killed = None, False
-        self.quiet = []          # seconds of steps before the first fault
+        self.warm = False        # whether a step has worked; the first one compiles kernels
+        self.quiet = []          # seconds of the later steps before the first fault
         self.count = collections.Counter()
         self.good = collections.deque(maxlen=4096)  # ends of good steps
         self.number = 0
@@ -95,8 +97,9 @@ class Load(threading.Thread):
         else:
             self.count["good"] += 1
             self.good.append(time.monotonic())
-            if not self.context.windows.list:
+            if self.warm and not self.context.windows.list:
                 self.quiet.append(time.monotonic() - begin)
+            self.warm = True
             return True
         return False
 
@@ -108,7 +111,11 @@ class Load(threading.Thread):
                 source.rename(self.folder / f"{name}.{self.number}")
 
     def quiet_s(self):
+        """Returns the longest time of a step without faults."""
         return max(self.quiet, default=1.0)
+
+    def usual_s(self):
+        return statistics.median(self.quiet or [1.0])
 
     def good_since(self, when):
         """Returns the end of the first good step that ended after this time, or None."""
@@ -122,7 +129,7 @@ class Load(threading.Thread):
         with open(self.folder / "out", "wb") as out, open(self.folder / "err", "wb") as err:
             self.process = subprocess.Popen(fabric.inside(argv, host), stdout=out, stderr=err,
                                             stdin=subprocess.DEVNULL,
-                                            env=fabric.load_environment(),
+                                            env=fabric.load_environment(self.kind),
                                             start_new_session=True, cwd=self.folder)
         status = self.wait(begin)
         said, complaint = self.text("out"), self.text("err")
@@ -146,8 +153,8 @@ class Load(threading.Thread):
 
     def wait(self, begin):
         limit = max(STEP_S, STEP_TIMES * self.quiet_s())
-        if not self.quiet:
-            limit *= 6  # the first steps compile kernels
+        if not self.context.windows.list:
+            limit *= 15  # the first steps compile kernels
         while True:
             try:
                 return self.process.wait(timeout=0.5)

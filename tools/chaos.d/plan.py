@@ -74,9 +74,9 @@ class Fault:
             return self.kind not in ("loss", "slow")  # a change that is not recorded is an error
         if self.kind in WEAK:
             return False
-        if self.target in CLIENTS:
-            return self.kind == "kill" and self.target == load
-        if load == "mpi" or self.target in SWITCHES and self.kind != "cut":
+        if load == "mpi" or self.target in CLIENTS:
+            return False  # a killed program counts as killed, not as failed
+        if self.target in SWITCHES and self.kind != "cut":
             return False
         if self.target in XPUS:
             return self.target in xpus and (self.kind == "kill" or self.long())

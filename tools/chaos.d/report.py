@@ -37,5 +37,5 @@ class Report:
         for load in self.loads.list:
             count = load.count
             print(f"{load.load_name:<18} {count['good']:>5} {count['errors']:>9} "
-                  f"{count['killed']:>8} {load.quiet_s():>8.1f}")
+                  f"{count['killed']:>8} {load.usual_s():>8.1f}")
         print(flush=True)

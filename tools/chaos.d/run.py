@@ -13,8 +13,8 @@ from findings import STARVED_S, Findings, Lag, Windows
 from loads import Loads
 from report import Report
 
-WARM_STEPS = 2
-WARM_S = 300       # until each load has worked so often
+WARM_STEPS = 2    # after the first, which compiles kernels
+WARM_S = 600       # until each load has worked so often
 GIVE_UP_S = 60     # after the bound of a recovery
 SLOW_TIMES = 3     # a step of a busy machine may take so many times that without faults
 MODELS = ("models", "../shared/models")
@@ -83,7 +83,6 @@ class Run:
     # ---- phases ----
 
     def run(self):
-        begin = time.monotonic()
         names = self.loads_choose()
         self.lag.start()
         self.fabric.up()
@@ -103,6 +102,7 @@ class Run:
         self.quiet_begin()
         self.report.say(f"{len(self.fabric.members)} members, {len(self.loads.list)} loads; "
                         f"the faults begin")
+        begin = time.monotonic()
         for number, step in enumerate(self.steps):
             if self.options.limited and time.monotonic() - begin > self.options.minutes * 60:
                 self.report.say(f"the time is over: {number} of {len(self.steps)} steps")
@@ -173,7 +173,7 @@ class Run:
         while waiting:
             for load in list(waiting):
                 good = load.good_since(end)
-                seconds = (good or time.monotonic()) - end - load.quiet_s()
+                seconds = (good or time.monotonic()) - end - load.usual_s()
                 if seconds > self.allowed_s(load, windows) and load not in late:
                     late.add(load)
                     self.findings.add("recovery", f"after {self.names(windows)}, "
