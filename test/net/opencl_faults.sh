@@ -98,6 +98,24 @@ one_machine() {
 	wait $ninth || die "daemon 9: $(cat "$scratch/daemon9.log")"
 	exec 8>&-
 
+	say '== a program exits while an xPU does not answer: it leaves the fabric nevertheless'
+	exec 8<>"$scratch/appeared"
+	OCL_ICD_VENDORS=$OPENCL_DRIVER "$probe" wait <&8 >"$scratch/wait" 2>&1 &
+	waiter=$!
+	parts="$waiter $parts"
+	until_says ready "$scratch/wait"
+	kill -STOP "$(process_of daemon2)"
+	echo >&8
+	wait $waiter || die "probe: $(cat "$scratch/wait")"
+	kill -CONT "$(process_of daemon2)"
+	exec 8>&-
+	until dxp events --since 10m >"$scratch/events" &&
+		grep -Eq "(left|died) +probe_faults-$waiter " "$scratch/events"; do
+		sleep 0.1
+	done
+	grep -Eq "left +probe_faults-$waiter " "$scratch/events" ||
+		die "it did not leave: $(grep "probe_faults-$waiter" "$scratch/events")"
+
 	say '== two at once share fairly'
 	# repeats the measurement: on a busy machine, one of the two may begin seconds later
 	for _ in 1 2 3 4 5; do

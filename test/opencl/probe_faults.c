@@ -13,6 +13,8 @@
  *
  *   share SECONDS      counts slow kernels that complete on the first device
  *
+ *   wait               as once, then waits for a line of standard input before it exits
+ *
  *   appear             a device appears between two calls of clGetDeviceIDs; standard input: when
  *
  *   secret, look       write words to device memory; search newly allocated memory for them */
@@ -118,6 +120,13 @@ static void once(void)
 {
 	for (cl_uint d = 0; d < device_count; d++)
 		must("a round", use(d));
+}
+
+static void wait_input(void)
+{
+	once();
+	printf("ready\n");
+	getchar();
 }
 
 static void lost(unsigned seconds)
@@ -338,6 +347,8 @@ int main(int argc, char **argv)
 	open_all();
 	if (strcmp(what, "once") == 0)
 		once();
+	else if (strcmp(what, "wait") == 0)
+		wait_input();
 	else if (strcmp(what, "lost") == 0)
 		lost(seconds);
 	else if (strcmp(what, "stay") == 0)
