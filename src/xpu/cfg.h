@@ -81,7 +81,10 @@
 	X(58, BRIDGE_FULL, RO, "times that bytes from the network found no free buffer")           \
 	X(59, BRIDGE_TRANSFERS, RO, "outstanding transfers of the bridge")                         \
 	X(60, BRIDGE_IN_TAKEN, RO, "buffers to the device in use now")                             \
-	X(61, BRIDGE_OUT_TAKEN, RO, "buffers from the device in use now")
+	X(61, BRIDGE_OUT_TAKEN, RO, "buffers from the device in use now")                          \
+	X(62, SWITCH_GROUPS, RO, "groups of switches in which this xPU is a member")               \
+	X(63, SWITCH_REFUSED, RO, "groups of switches that were refused by their limits")          \
+	X(64, SWITCH_EXPIRED, RO, "groups of switches whose host did not complete their creation")
 
 enum cfg_register {
 #define CFG_ENUM(index, name, access, text) CFG_##name = index,
