@@ -120,6 +120,8 @@ void dxp_group_abort(struct dxp_group *group)
 	pthread_mutex_lock(&group->lock);
 	error_set(DXP_ECLOSED, "the group was aborted; create another");
 	group_lose(group, DXP_ECLOSED);
+	if (group->kernels)
+		group_switch_leave(group);
 	pthread_mutex_unlock(&group->lock);
 }
 

@@ -72,6 +72,7 @@ struct dxp_group {
 	dxp_event ends[DXP_GROUP_MEMBERS_MAX];
 	bool guarded; /* see struct plan_request */
 	enum group_switches switches;
+	bool kernels; /* kernels use the switches, so this host does not */
 	/* number of the group at the xPUs, which may be lost; 0: they are in none */
 	uint32_t switch_number;
 	/* ns: times of the last join and of the next attempt, and the time before that attempt */
@@ -107,11 +108,11 @@ int group_plan(struct dxp_group *g, enum plan_operation operation, enum dxp_way 
 	       const struct dxp_collective *c, uint64_t in_place, struct plan *out);
 
 /* group_switch.c */
-/* Return the switches' numbers for a type and a reduction. AVERAGE has none. */
-enum dxp_inc_type group_inc_type(enum dxp_type type);
-enum dxp_inc_op group_inc_op(enum dxp_reduction reduction);
-/* Returns true if switches shall compute this operation. Before the first one, makes the members
- * join a group of switches, and waits for that. Later attempts are only begun here. */
+/* Makes the members join a group of switches, unless they have. Waits for the first attempt; later
+ * ones are only begun here. Returns false if the group uses no switches; ways.why has the reason.
+ */
+bool group_switch_join(struct dxp_group *g);
+/* Returns true if switches shall compute this operation, after group_switch_join(). */
 bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
 		      const struct dxp_collective *c);
 /* Lets operations use no switches until a later attempt. group_switch_refuse() also records the

@@ -7,6 +7,7 @@
 #include "collective/limits.h"
 #include "host/group.h"
 #include "host/internal.h"
+#include "wire/reduction.h"
 
 #define LOCAL_SIZE \
 	64 /* work-items per work-group; every device can run 64, and one size needs one build */
@@ -139,8 +140,8 @@ static int through_post(struct post *p, const struct plan_step *s, dxp_event *ev
 
 	command_begin(&c, COMMAND_ALLREDUCE);
 	c.group = p->g->switch_number;
-	c.type = (uint8_t)group_inc_type(p->c->type);
-	c.reduction = (uint8_t)group_inc_op(p->c->reduction);
+	c.type = (uint8_t)reduction_type(p->c->type);
+	c.reduction = (uint8_t)reduction_op(p->c->reduction);
 	c.address = address_of(p, s->member, &s->from);
 	c.to_address = address_of(p, s->member, &s->to);
 	c.bytes = s->bytes;

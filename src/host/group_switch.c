@@ -9,30 +9,6 @@
 #include "host/group.h"
 #include "host/internal.h"
 
-enum dxp_inc_type group_inc_type(enum dxp_type type)
-{
-	static const enum dxp_inc_type types[DXP_TYPES] = {
-		[DXP_INT8] = DXP_INC_INT8,   [DXP_UINT8] = DXP_INC_UINT8,
-		[DXP_INT16] = DXP_INC_INT16, [DXP_UINT16] = DXP_INC_UINT16,
-		[DXP_INT32] = DXP_INC_INT32, [DXP_UINT32] = DXP_INC_UINT32,
-		[DXP_INT64] = DXP_INC_INT64, [DXP_UINT64] = DXP_INC_UINT64,
-		[DXP_HALF] = DXP_INC_FP16,   [DXP_BFLOAT16] = DXP_INC_BF16,
-		[DXP_FLOAT] = DXP_INC_FLOAT, [DXP_DOUBLE] = DXP_INC_DOUBLE,
-	};
-
-	return types[type];
-}
-
-enum dxp_inc_op group_inc_op(enum dxp_reduction reduction)
-{
-	static const enum dxp_inc_op ops[DXP_REDUCTIONS] = {
-		[DXP_SUM] = DXP_INC_SUM, [DXP_PRODUCT] = DXP_INC_PROD, [DXP_MIN] = DXP_INC_MIN,
-		[DXP_MAX] = DXP_INC_MAX, [DXP_AVERAGE] = DXP_INC_NOOP,
-	};
-
-	return ops[reduction];
-}
-
 void group_switch_suspend(struct dxp_group *g)
 {
 	const uint64_t now_ns = clock_now_ns();
@@ -186,21 +162,26 @@ static bool operation_suits(const struct dxp_group *g, enum plan_operation opera
 	}
 }
 
+bool group_switch_join(struct dxp_group *g)
+{
+	if (g->switches == GROUP_UNTRIED && members_suit(g))
+		join(g);
+	else if (g->switches == GROUP_REFUSED)
+		retry(g);
+	return g->switches == GROUP_JOINED;
+}
+
 bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
 		      const struct dxp_collective *c)
 {
-	if (!operation_suits(g, operation, c))
+	if (g->kernels || !operation_suits(g, operation, c))
 		return false;
 	if (g->unsupported[c->type][c->reduction]) {
 		if (g->switches == GROUP_JOINED)
 			group_switch_unsupported(g, c->type, c->reduction);
 		return false;
 	}
-	if (g->switches == GROUP_UNTRIED && members_suit(g))
-		join(g);
-	else if (g->switches == GROUP_REFUSED)
-		retry(g);
-	return g->switches == GROUP_JOINED;
+	return group_switch_join(g);
 }
 
 void group_switch_leave(struct dxp_group *g)

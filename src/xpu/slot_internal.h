@@ -181,6 +181,7 @@ static inline const struct settle_command *work_settle(const struct work *w)
 }
 
 struct reduction;
+struct kernel_reduce;
 
 /* A group of switches in which a host has made this xPU a member. Lives until its thread ends. */
 struct switch_member {
@@ -191,7 +192,8 @@ struct switch_member {
 	bool created, leaving;
 	bool replies; /* the command SWITCHES with `sequence` waits for its answer */
 	uint32_t sequence;
-	struct reduction *reduction; /* ALLREDUCE that uses the group; NULL: none */
+	struct reduction *reduction;   /* ALLREDUCE that uses the group; NULL: none */
+	struct kernel_reduce *kernels; /* descriptors of kernels that wait for the group */
 };
 
 struct pull;
@@ -238,6 +240,8 @@ struct slot_counters {
 	uint32_t switch_rejected, switch_expired; /* groups of switches */
 	uint64_t sent_bytes;
 	uint32_t last_error;
+	/* allreduces of kernels */
+	uint32_t reduces_done, reduces_failed, reduces_refused;
 };
 
 /* Functions of higher files for lower ones (see README.md). */
@@ -409,8 +413,13 @@ void switches_close(struct slot *s);
 
 /* allreduce.c */
 void allreduce_start(struct work *w);
+/* Starts a kernel's descriptor; calls `ended` when it completes, perhaps before it returns. The
+ * group must be free. */
+typedef void (*kernel_reduce_ended)(struct kernel_reduce *k, int status);
+void allreduce_kernel_start(struct tenant *t, const struct allreduce_command *c,
+			    struct kernel_reduce *k, kernel_reduce_ended ended);
 /* Makes all members lose the group of an ALLREDUCE that will not run. */
-void allreduce_abandon(struct work *w);
+void allreduce_abandon(const struct tenant *t, uint32_t group);
 /* Handles the result of the switches for m->reduction. */
 void allreduce_reduced(struct switch_member *m, int status, size_t elements);
 /* Separates a reduction whose DMA is outstanding from its group, which ends. */
@@ -420,6 +429,14 @@ void allreduces_cancel(struct tenant *t, const uint32_t *group, int status);
 void allreduce_settle(struct work *w);
 /* Fails the ALLREDUCE of a SETTLE that failed without running. */
 void allreduce_settle_cancelled(struct work *w);
+
+/* kernel_reduce.c */
+/* Posts the descriptor in a write of the registers ALLREDUCE_*. Returns 0 or a NACK code. */
+uint8_t kernel_reduce_post(struct tenant *t, const uint32_t words[CFG_ALLREDUCE_WORDS]);
+/* Starts the next descriptor of a group that is free. */
+void kernel_reduces_advance(struct switch_member *m);
+/* Completes all that wait for the group. */
+void kernel_reduces_cancel(struct switch_member *m);
 
 /* work_start.c */
 /* Starts ready commands, and reports failed ones. Returns how many. */

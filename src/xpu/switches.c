@@ -165,6 +165,7 @@ static void member_leave(struct switch_member *m)
 		return;
 	m->leaving = true;
 	switch_group_leave(m->group);
+	kernel_reduces_cancel(m);
 }
 
 void switches_receive(struct tenant *t, const struct command *c)
@@ -238,6 +239,7 @@ static bool news_handle(struct switch_member *m, const struct switch_news *news)
 	}
 	if (news->reduced && m->reduction)
 		allreduce_reduced(m, news->reduce_status, news->elements);
+	kernel_reduces_advance(m);
 	return news->ended;
 }
 
