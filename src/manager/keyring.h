@@ -10,6 +10,7 @@
 
 #include "base/mac.h"
 #include "keys/primitives.h"
+#include "manager/event_limit.h"
 #include "manager/limits.h"
 #include "wire/manage.h"
 
@@ -25,6 +26,7 @@ struct key_row {
 	/* true, with `removed`: its owner has put another key in its place (rotate.c) */
 	bool replaced;
 	bool dirty;
+	struct event_classes events; /* of nodes with this key */
 	/* authenticates frames with the secret of the manager's key and this key; NULL: not needed
 	 * yet */
 	struct mac *mac;

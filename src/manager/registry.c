@@ -336,8 +336,7 @@ static void time_pass(struct registry *r, uint64_t now_ns)
 		if (n->lease_until_ns > now_ns)
 			break;
 		roster_dead(roster, n, now_ns);
-		REGISTRY_EVENT(r, EVENT_DIED, n->entry.name,
-			       "its lease has expired; start its program again, or see its log");
+		manager_event_died(r, n);
 		roster_change(roster, n);
 		push_news(r, n, now_ns);
 		r->counters.died++;
@@ -400,7 +399,9 @@ size_t registry_send(struct registry *r, struct datagram *out, size_t count, uin
 	struct outbox *o = &r->outbox;
 
 	r->used = 0;
+	r->now_ns = now_ns;
 	time_pass(r, now_ns);
+	manager_events_summarize(r, now_ns);
 	if (o->head - o->tail < OUTBOX_SIZE / 2)
 		push_send(r, now_ns);
 	while (r->used < count && r->used < OUTBOX_SIZE / 2 && o->tail != o->head) {
@@ -412,7 +413,7 @@ size_t registry_send(struct registry *r, struct datagram *out, size_t count, uin
 
 uint64_t registry_deadline(const struct registry *r)
 {
-	uint64_t deadline_ns = push_deadline(r);
+	uint64_t deadline_ns = min_u64(push_deadline(r), manager_events_deadline(r));
 
 	if (r->outbox.head != r->outbox.tail)
 		return 0;

@@ -37,6 +37,7 @@ struct roster_node {
 	struct udp_address from;
 	/* number of the node's newest request; requests with lower numbers are replays */
 	uint64_t request;
+	struct event_classes events;  /* of a node without a key */
 	uint32_t reported;            /* number of the newest REPORT with this nonce */
 	struct manage_progress acked; /* progress that the node has confirmed */
 	struct manage_progress sent;  /* progress that the node has if no datagram is lost */
