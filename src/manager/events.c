@@ -19,8 +19,8 @@
 #define SUMMARY_NS     (60 * S_NS)
 #define HOUR_NS        (3600 * S_NS)
 /* Parts of the log that events of one class may replace in an hour: by one key or node, and by all
- * together. With 3 classes, a flood from one key takes 10 hours to replace all other events, and
- * one from many keys 2 hours. */
+ * together. With 4 classes, a flood from one key takes 7 hours to replace all other events, and one
+ * from many keys 1 hour. */
 #define KEY_PART       32
 #define ALL_PART       8
 #define KEY_EVENTS_MIN 8
@@ -76,8 +76,8 @@ void manager_events_summarize(struct registry *r, uint64_t now_ns)
 	if (now_ns < manager_events_deadline(r))
 		return;
 	REGISTRY_EVENT(r, EVENT_UNLOGGED, l->unlogged_name,
-		       "%llu joins, leaves and deaths of nodes were not logged: too many; the last "
-		       "one was of this key or node",
+		       "%llu joins, leaves, deaths and rotations were not logged: too many; the "
+		       "last one was of this key or node",
 		       (unsigned long long)l->unlogged);
 	l->unlogged = 0;
 }
@@ -93,6 +93,13 @@ void manager_event_died(struct registry *r, struct roster_node *n)
 	if (node_allowed(r, n, EVENT_CLASS_DEATH))
 		REGISTRY_EVENT(r, EVENT_DIED, n->entry.name,
 			       "its lease has expired; start its program again, or see its log");
+}
+
+void manager_event_rotated(struct registry *r, struct key_row *row)
+{
+	if (class_allowed(r, &row->events, EVENT_CLASS_ROTATION, row->name))
+		REGISTRY_EVENT(r, EVENT_ROTATED, row->name,
+			       "its owner replaced its key; the old one may no longer be used");
 }
 
 void manager_event_joined(struct registry *r, struct roster_node *n, bool again)

@@ -9,6 +9,7 @@
 
 struct registry;
 struct roster_node;
+struct key_row;
 
 #define REFUSALS_RECENT 64 /* refusals that are remembered, so that they are not logged again */
 
@@ -36,6 +37,8 @@ struct event_limits {
 void manager_event_joined(struct registry *r, struct roster_node *n, bool again);
 void manager_event_left(struct registry *r, struct roster_node *n, const char *text);
 void manager_event_died(struct registry *r, struct roster_node *n);
+/* The owner of the key `row` has replaced it by this one. */
+void manager_event_rotated(struct registry *r, struct key_row *row);
 
 /* Logs how many events of nodes had no row, at most once a minute. */
 void manager_events_summarize(struct registry *r, uint64_t now_ns);

@@ -91,7 +91,7 @@ struct registry_options {
 	X(events_limited, "requests for events dropped: too many per second")                  \
 	X(reports_limited, "reports of paths refused: too many per second")                    \
 	X(refusals_unlogged, "refusals without an event: repeated, or too many per second")    \
-	X(nodes_unlogged, "joins, leaves and deaths of nodes without an event: too many")      \
+	X(nodes_unlogged, "joins, leaves, deaths and rotations without an event: too many")    \
 	X(pages, "pages of full tables sent")                                                  \
 	X(deltas, "table differences sent")
 
