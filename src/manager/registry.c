@@ -427,28 +427,15 @@ uint64_t registry_deadline(const struct registry *r)
 	return deadline_ns;
 }
 
-/* Returns the lowest id that must be deleted from the store, and removes it from `deleted`. */
-static uint16_t deleted_remove(struct roster *roster)
-{
-	uint16_t id = 0;
-
-	while (!(roster->deleted[id / 8] & 1u << id % 8))
-		id++;
-	roster->deleted[id / 8] &= (uint8_t) ~(1u << id % 8);
-	roster->deleted_count--;
-	return id;
-}
-
 bool registry_next_store(struct registry *r, struct store_op *out)
 {
 	struct roster *roster = &r->roster;
 	struct grant grant;
 
-	if (roster->deleted_count > 0) {
-		*out = (struct store_op){.kind = STORE_NODE_DELETE,
-					 .entry.id = deleted_remove(roster)};
+	*out = (struct store_op){.kind = STORE_NODE_DELETE,
+				 .entry.id = roster_deleted_next(roster)};
+	if (out->entry.id)
 		return true;
-	}
 	if (!list_empty(&roster->dirty)) {
 		struct roster_node *n = ROSTER_NODE(roster->dirty.next, by_dirty);
 		list_remove(&n->by_dirty);
@@ -470,10 +457,16 @@ bool registry_next_store(struct registry *r, struct store_op *out)
 	return true;
 }
 
+void registry_store_done(struct registry *r)
+{
+	roster_deleted_stored(&r->roster);
+}
+
 void registry_store_again(struct registry *r)
 {
 	struct roster_node *n;
 
+	roster_deleted_again(&r->roster);
 	ROSTER_EACH(&r->roster, n)
 	list_append(&r->roster.dirty, &n->by_dirty);
 	grants_dirty_all(&r->grants);

@@ -151,7 +151,10 @@ const uint8_t *registry_public_key(const struct registry *r);
 
 /* Returns the next change to store. Returns false if there is none. */
 bool registry_next_store(struct registry *r, struct store_op *out);
-/* Makes registry_next_store return everything again, because the store has lost data. */
+/* The store has all changes that registry_next_store returned. */
+void registry_store_done(struct registry *r);
+/* Makes registry_next_store return everything again, also the deletions since the last
+ * registry_store_done, because the store has lost data. */
 void registry_store_again(struct registry *r);
 
 /* Handles everything whose time has come, and fills `out` with datagrams that are due. Returns
