@@ -137,8 +137,10 @@ static void registry_close(struct server *s)
 /* Does the store's work, and begins or ends to act. After an error this manager stands by. */
 static int role_follow(struct server *s)
 {
-	if (clock_now_ns() >= s->step_ns || !acting(s))
-		s->step_ns = store_step(s->store);
+	if (clock_now_ns() >= s->step_ns || !acting(s)) {
+		const uint64_t wait_ns = store_step(s->store);
+		s->step_ns = wait_ns == UINT64_MAX ? UINT64_MAX : clock_now_ns() + wait_ns;
+	}
 	if (acting(s))
 		return DXP_OK;
 	registry_close(s);

@@ -20,8 +20,8 @@ void store_close(struct store *s);
  * secrets_manager_key. */
 int store_private_key(struct store *s, uint8_t key[KEYS_BYTES]);
 
-/* Does what is due: renews this manager's lease, or tries to make it active. Returns the time in ns
- * at which to call it again; UINT64_MAX: never. */
+/* Does what is due: renews this manager's lease, or tries to make it active. Returns in how many ns
+ * to call it again; UINT64_MAX: never. */
 uint64_t store_step(struct store *s);
 /* Returns the term in which this manager may act; 0: it may not. A registry is void when the term
  * in which it was loaded ends: the next term may be this manager's again. SQLite: always 1. */

@@ -378,13 +378,13 @@ static uint64_t etcd_step(struct store *base)
 
 	if (s->term && now(s) >= s->lease_until_ns)
 		resign(s, "it could not renew its lease in etcd");
-	if (now(s) < s->step_ns)
-		return s->step_ns;
-	if (s->term)
-		lease_keep(s);
-	else
-		campaign(s);
-	return s->step_ns;
+	if (now(s) >= s->step_ns) {
+		if (s->term)
+			lease_keep(s);
+		else
+			campaign(s);
+	}
+	return s->step_ns - min_u64(s->step_ns, now(s));
 }
 
 static int etcd_private_key(struct store *base, uint8_t key[KEYS_BYTES])
