@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements dxp-manager: command line and exit codes around src/manager/server.h. */
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include <dxp/status.h>
 
+#include "base/file_replace.h"
 #include "base/keyfile.h"
 #include "base/log.h"
 #include "base/program.h"
@@ -61,18 +61,11 @@ static void signals_set(void)
 	sigaction(SIGPIPE, &action, NULL);
 }
 
-/* Writes the manager's address to the file of --announce. Renames a complete file, so that readers
- * never see a part of the address. */
+/* Writes the manager's address to the file of --announce. */
 static bool announce(const char *path, const char *line)
 {
-	char part[PATH_MAX];
-	bool written = false;
+	const bool written = file_replace(path, line, 0644);
 
-	if (snprintf(part, sizeof(part), "%s.part", path) < (int)sizeof(part)) {
-		FILE *f = fopen(part, "we");
-		written = f && fputs(line, f) >= 0;
-		written = f && fclose(f) == 0 && written && rename(part, path) == 0;
-	}
 	if (!written)
 		log_error("cannot write the address to %s: %m; choose another --announce", path);
 	return written;
