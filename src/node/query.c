@@ -372,6 +372,11 @@ const char *query_text(const struct query *a)
 	return a->text;
 }
 
+struct udp_address query_manager(const struct query *a)
+{
+	return a->options.manager;
+}
+
 size_t query_nodes(const struct query *a, const struct node_entry **rows)
 {
 	*rows = a->rows;

@@ -51,6 +51,8 @@ bool query_done(const struct query *a);
  * DXP_ENOMEM ... query_text: a sentence for the user, also after success; never NULL. */
 int query_status(const struct query *a);
 const char *query_text(const struct query *a);
+/* Returns the address of the manager that gave the result: after DXP_OK, the active one. */
+struct udp_address query_manager(const struct query *a);
 
 /* For NODES: returns all rows, sorted by id, without magic. They are valid until query_destroy. */
 size_t query_nodes(const struct query *a, const struct node_entry **rows);

@@ -109,6 +109,14 @@ taken_over() {
 		"and answers after $(((end - begin) / 1000000)) ms"
 }
 
+# counted N: the counters must be those of manager N, which is active.
+counted() {
+	of_fabric dxp metrics --fabric >"$scratch/metrics"
+	grep -qF "dxp_service_up{service=\"manager\",address=\"127.0.0.1:480$1\"} 1" \
+		"$scratch/metrics" ||
+		die "no counters of manager $1: $(grep service_up "$scratch/metrics")"
+}
+
 # Background: hosts join, do one round trip, and leave.
 join_and_leave() {
 	local i=0
@@ -187,6 +195,7 @@ for moment in 0 0.013 0.05 0.2; do
 	sleep $moment
 	end KILL "manager$now"
 	taken_over "$now"
+	counted "$(active)"
 	manager_start "$now"
 done
 
