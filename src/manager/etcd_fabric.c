@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The keys of the fabric itself in etcd: format and identity. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "manager/etcd_store.h"
+
+#define FORMAT        1
+#define FORMAT_BYTES  (ETCD_NUMBER_BYTES + KEY_TEXT_BYTES)
+#define OPEN_ATTEMPTS 12
+
+/* Reads one key. *value is NULL if it does not exist, else free() it. */
+static int key_get(struct etcd_store *s, const char *name, char **value)
+{
+	char key[ETCD_KEY_BYTES];
+	struct etcd_answer a;
+	int status = etcd_call(&s->etcd, "/v3/kv/range",
+			       etcd_range_body(etcd_store_key(s, name, key), NULL, 1), &a);
+
+	*value = NULL;
+	if (status == DXP_OK && a.count > 0) {
+		*value = strdup(a.pairs[0].value);
+		status = *value ? DXP_OK : DXP_ENOMEM;
+	}
+	etcd_answer_free(&a);
+	return status;
+}
+
+/* Writes the value of `format`. */
+static void format_write(const struct etcd_store *s, char out[FORMAT_BYTES])
+{
+	char check[KEY_TEXT_BYTES];
+
+	snprintf(out, FORMAT_BYTES, "%d %s", FORMAT, key_format(s->check, check));
+}
+
+int etcd_fabric_check(const struct etcd_store *s, const char *value)
+{
+	char own_value[FORMAT_BYTES], *end;
+	const long format = strtol(value, &end, 10);
+
+	format_write(s, own_value);
+	if (strcmp(value, own_value) == 0)
+		return DXP_OK;
+	if (end == value || *end != ' ') {
+		log_error("%sformat in etcd is damaged; choose another fabric name: --store "
+			  "etcd://HOST:PORT/NAME",
+			  s->prefix);
+		return DXP_EMALFORMED;
+	}
+	if (format != FORMAT) {
+		log_error("%s in etcd was written by another version of dxp-manager (format %ld, "
+			  "this version has format %d); use that version",
+			  s->prefix, format, FORMAT);
+		return DXP_EUNSUPPORTED;
+	}
+	log_error("%s in etcd belongs to a fabric with another key; copy the key file of that "
+		  "fabric here, or choose another fabric name: --store etcd://HOST:PORT/NAME",
+		  s->prefix);
+	return DXP_EMALFORMED;
+}
+
+/* Creates the keys of a new fabric, unless one of them exists: another manager creates them at the
+ * same time, or the fabric is damaged. */
+static int fabric_create(struct etcd_store *s)
+{
+	char format[FORMAT_BYTES], text[KEY_TEXT_BYTES], key[ETCD_KEY_BYTES];
+	uint8_t drawn[KEYS_BYTES];
+	struct etcd_answer a;
+	struct etcd_txn t;
+
+	rng_entropy_kernel(NULL, drawn, sizeof(drawn));
+	key_format(drawn, text);
+	keys_erase(drawn, sizeof(drawn));
+	char *sealed = etcd_seal_text(&s->seal, etcd_store_key(s, "identity", key), text);
+	keys_erase(text, sizeof(text));
+	if (!sealed)
+		return DXP_ENOMEM;
+	format_write(s, format);
+	etcd_txn_begin(&t);
+	etcd_txn_created(&t, key, 0);
+	etcd_txn_put(&t, key, sealed, 0);
+	etcd_txn_created(&t, etcd_store_key(s, "format", key), 0);
+	etcd_txn_put(&t, key, format, 0);
+	etcd_txn_created(&t, etcd_store_key(s, "version", key), 0);
+	etcd_txn_put(&t, key, "0", 0);
+	free(sealed);
+	int status = etcd_call(&s->etcd, "/v3/kv/txn", etcd_txn_body(&t), &a);
+	etcd_answer_free(&a);
+	return status;
+}
+
+/* Reads the private key from its sealed text. */
+static int identity_read(struct etcd_store *s, const char *sealed)
+{
+	char key[ETCD_KEY_BYTES];
+	char *text = etcd_seal_open_text(&s->seal, etcd_store_key(s, "identity", key), sealed);
+	bool good = text && key_parse(text, s->private_key);
+
+	if (text)
+		keys_erase(text, strlen(text));
+	free(text);
+	if (good)
+		return DXP_OK;
+	log_error("%sidentity in etcd is damaged; restore etcd from a backup, or choose another "
+		  "fabric name: --store etcd://HOST:PORT/NAME",
+		  s->prefix);
+	return DXP_EMALFORMED;
+}
+
+/* Makes one attempt to read or create the fabric. DXP_EIO and DXP_EAGAIN: try again. */
+static int fabric_find(struct etcd_store *s)
+{
+	char *format, *identity = NULL;
+	int status = key_get(s, "format", &format);
+
+	if (status == DXP_OK && !format) {
+		status = fabric_create(s);
+		return status == DXP_OK ? DXP_EAGAIN : status; /* reads what now exists */
+	}
+	if (status == DXP_OK)
+		status = etcd_fabric_check(s, format);
+	if (status == DXP_OK)
+		status = key_get(s, "identity", &identity);
+	if (status == DXP_OK)
+		status = identity_read(s, identity ? identity : "");
+	free(format);
+	free(identity);
+	return status;
+}
+
+int etcd_fabric_open(struct etcd_store *s)
+{
+	int status = DXP_EIO;
+
+	for (int i = 0; i < OPEN_ATTEMPTS && (status == DXP_EIO || status == DXP_EAGAIN); i++) {
+		status = fabric_find(s);
+		if (status == DXP_EIO)
+			etcd_pause(&s->etcd);
+	}
+	if (status == DXP_EAGAIN) {
+		log_error("%sformat in etcd is missing, although the fabric exists; restore etcd "
+			  "from a backup, or choose another fabric name: --store "
+			  "etcd://HOST:PORT/NAME",
+			  s->prefix);
+		return DXP_EMALFORMED;
+	}
+	if (status == DXP_EIO) {
+		log_error("no etcd of --store can be used; %s: %s; check that it runs there",
+			  s->place.endpoints[s->etcd.current], s->etcd.reason);
+		return DXP_EIO;
+	}
+	return status;
+}
