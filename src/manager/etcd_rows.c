@@ -12,7 +12,7 @@
 #include "wire/address.h"
 
 #define SEAL_LABEL "dxp etcd seal 1"
-#define VALUE_MAX  8192 /* bytes of a sealed value; a row has fewer than 2000 */
+#define VALUE_MAX  16384 /* bytes of a sealed value; a block of events has fewer than 11000 */
 
 int etcd_seal_open(const uint8_t fabric_key[FABRIC_KEY_BYTES], struct etcd_seal *out)
 {

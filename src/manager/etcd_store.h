@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of a store in etcd (store_etcd.c): the fabric's own keys, the lease, transactions. */
+/* The parts of a store in etcd (store_etcd.c): the fabric's own keys, the lease, transactions, the
+ * event log. */
 #ifndef MANAGER_ETCD_STORE_H
 #define MANAGER_ETCD_STORE_H
 
@@ -29,6 +30,8 @@ struct etcd_store {
 	uint64_t version;
 	struct etcd_row *rows; /* changes of a save */
 	size_t count, space;
+	uint64_t event_block; /* first block of events that may be in etcd; UINT64_MAX: none */
+	uint64_t events_ns;   /* no save of events before */
 };
 
 static inline struct etcd_store *etcd_store_own(const struct store *base)
@@ -66,5 +69,9 @@ struct etcd_row *etcd_save_row(struct etcd_store *s);
  * has ended. */
 int etcd_save_commit(struct etcd_store *s, size_t first, size_t count);
 void etcd_save_clear(struct etcd_store *s);
+
+/* etcd_log.c: the contract of store.h, and a pair whose key begins with "event/". */
+uint64_t etcd_log_save(struct store *base, struct registry *r, bool at_once);
+void etcd_log_load(struct etcd_store *s, struct event_journal *l, const struct etcd_pair *pair);
 
 #endif

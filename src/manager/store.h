@@ -40,6 +40,10 @@ int store_load(struct store *s, struct registry *r);
  * those of store_open. After a failure nothing is saved until a later call succeeds. */
 int store_check(struct store *s, struct registry *r);
 
+/* Saves new events, if store_save does not: call it after answers are sent, and with `at_once` at
+ * the end. Returns in how many ns to call it again; UINT64_MAX: once there are new events. */
+uint64_t store_log_save(struct store *s, struct registry *r, bool at_once);
+
 /* Writes all changes. SQLite: in one transaction. DXP_EIO: nothing was written (for instance
  * because the disk is full); the registry returns all changes again. etcd: in transactions of at
  * most ETCD_ROWS_MAX rows, in the order keys, tokens, others. After DXP_EIO the term has

@@ -5,6 +5,7 @@
  *   format     version of this layout, and a check value of the fabric key
  *   identity   private key of the managers, sealed
  *   version    number of transactions so far
+ *   event/N    16 events of the log (etcd_events.h), sealed
  *   others     rows (etcd_rows.h)
  *
  * Each write compares that `active` was created at the revision of this manager's election, and
@@ -50,6 +51,10 @@ static int pair_load(struct etcd_store *s, struct registry *r, const struct etcd
 	struct store_op op;
 	char *end;
 
+	if (strncmp(name, "event/", 6) == 0) {
+		etcd_log_load(s, registry_events(r), pair);
+		return DXP_OK;
+	}
 	if (strcmp(name, "active") == 0 || strcmp(name, "identity") == 0)
 		return DXP_OK;
 	if (strcmp(name, "format") == 0)
@@ -96,6 +101,7 @@ static int etcd_load(struct store *base, struct registry *r)
 	bool version = false, more = true;
 	int status = term ? DXP_OK : DXP_EIO;
 
+	s->event_block = UINT64_MAX;
 	snprintf(from, sizeof(from), "%s", s->prefix);
 	snprintf(end, sizeof(end), "%.*s0", (int)strlen(s->prefix) - 1, s->prefix); /* '/' + 1 */
 	while (status == DXP_OK && more) {
@@ -150,6 +156,7 @@ static const struct store_ops etcd_ops = {
 	.load = etcd_load,
 	.check = etcd_check,
 	.save = etcd_save_changes,
+	.log_save = etcd_log_save,
 };
 
 int store_etcd_open(const struct store_etcd_options *options, struct store **out)

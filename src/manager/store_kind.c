@@ -27,6 +27,11 @@ int store_save(struct store *s, struct registry *r)
 	return s->ops->save(s, r);
 }
 
+uint64_t store_log_save(struct store *s, struct registry *r, bool at_once)
+{
+	return s->ops->log_save ? s->ops->log_save(s, r, at_once) : UINT64_MAX;
+}
+
 int store_private_key(struct store *s, uint8_t key[KEYS_BYTES])
 {
 	return s->ops->private_key(s, key);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzes a manager's reads of etcd. The first byte selects: 'a' an answer, 'r' a row (a line with
- * its key, then JSON), 'p' the store's place. Decoded rows fit the registry, and are written as
- * they were read. */
+ * its key, then JSON), 'p' the store's place, 'e' a block of events. Decoded rows and events fit
+ * the registry, and are written as they were read. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
 
+#include "manager/etcd_events.h"
 #include "manager/etcd_rows.h"
 #include "test/fuzz/fuzz.h"
 
@@ -68,6 +69,21 @@ static void row_check(char *text)
 	free(sealed);
 }
 
+static void events_check(char *text)
+{
+	struct event_journal l, again;
+
+	assert(event_journal_create(&l, 100) == DXP_OK &&
+	       event_journal_create(&again, 100) == DXP_OK);
+	etcd_events_read(text, 1, &l);
+	char *written = etcd_events_write(&l, 1);
+	assert(written && etcd_events_read(written, 1, &again) == 0);
+	assert(again.next == l.next);
+	free(written);
+	event_journal_destroy(&l);
+	event_journal_destroy(&again);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static const uint8_t key[FABRIC_KEY_BYTES] = {1};
@@ -82,6 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		answer_check(text, bytes - 1);
 	else if (data[0] == 'p')
 		place_check(text);
+	else if (data[0] == 'e')
+		events_check(text);
 	else
 		row_check(text);
 	free(text);

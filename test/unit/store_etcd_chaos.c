@@ -16,6 +16,7 @@ struct chaos {
 	bool confirmed[GRANTS], open[GRANTS]; /* a save succeeded; its outcome is open */
 	unsigned next, faults;
 	uint64_t version;
+	uint64_t logged; /* events up to this number are saved, and have their number as text */
 };
 
 static enum fake_fault chaos_fault(struct fake_client *c, const char *path)
@@ -46,6 +47,19 @@ static void chaos_check(struct chaos *c)
 	}
 }
 
+/* Checks a log that was loaded: no saved event is lost or replaced. */
+static void events_check(const struct chaos *c, const struct event_journal *l)
+{
+	uint64_t count = 0;
+
+	for (const struct event_row *e = event_journal_next(l, 0); e;
+	     e = event_journal_next(l, e->sequence + 1)) {
+		assert_int_equal(strtoull(e->text, NULL, 10), e->sequence);
+		count += e->sequence <= c->logged;
+	}
+	assert_int_equal(count, c->logged);
+}
+
 /* Ends what a manager had in memory, as the server does when its term ends. */
 static void chaos_follow(struct chaos *c, unsigned i)
 {
@@ -60,7 +74,20 @@ static void chaos_follow(struct chaos *c, unsigned i)
 		registry_destroy(c->registries[i]);
 		c->registries[i] = NULL;
 		store_resign(c->stores[i]);
+	} else if (term) {
+		events_check(c, registry_events(c->registries[i]));
 	}
+}
+
+static void chaos_log(struct chaos *c, unsigned i)
+{
+	struct event_journal *l = c->registries[i] ? registry_events(c->registries[i]) : NULL;
+
+	if (!l || c->terms[i] != store_term(c->stores[i]))
+		return;
+	event_journal_add(l, 1, EVENT_JOINED, "a", "%llu", (unsigned long long)l->next);
+	store_log_save(c->stores[i], c->registries[i], rng_next(&c->rng) % 4 == 0);
+	c->logged = max_u64(c->logged, l->unsaved - 1);
 }
 
 static void chaos_write(struct chaos *c, unsigned i)
@@ -104,6 +131,8 @@ static void chaos_step(struct chaos *c)
 	chaos_follow(c, i);
 	if (rng_next(&c->rng) % 4 == 0)
 		chaos_write(c, i);
+	if (rng_next(&c->rng) % 4 == 0)
+		chaos_log(c, i);
 	c->etcd->now_ns += rng_next(&c->rng) % (200 * MS_NS);
 	chaos_check(c);
 }
