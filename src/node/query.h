@@ -63,7 +63,8 @@ size_t query_grants(const struct query *a, const struct grants_row **rows);
  * xPU. */
 bool query_explicit(const struct query *a);
 
-/* For EVENTS: returns the rows, at most QUERY_EVENTS_MAX. They are valid until query_destroy. *last
+/* For EVENTS: returns the rows, at most QUERY_EVENTS_MAX, of one run of the manager. They are valid
+ * until query_destroy. *last
  * is the last page, whose `next` is the number with which the next query begins. */
 size_t query_events(const struct query *a, const struct event_row **rows,
 		    const struct events_page **last);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Several managers with their registry in etcd. The active manager is killed, stopped and ended,
 # members of etcd are killed, while hosts and grants change. No id has two names, no confirmed
-# grant is lost or returns, transaction numbers only grow, traffic never stops. Uses its own
-# network namespace.
+# grant is lost or returns, transaction numbers only grow, traffic never stops, and the event log
+# has each takeover. Uses its own network namespace.
 #
 #   dxp ping (steady) ---+          +--- dxp-manager 1 ---+--- etcd 1
 #   dxp nodes, dxp grant +--- lo ---+--- dxp-manager 2 ---+--- etcd 2
@@ -98,8 +98,10 @@ other_active() { local now; now=$(active) && [ -n "$now" ] && [ "$now" != "$1" ]
 logged() { grep -qF "$1" "$2"; }
 
 # taken_over FROM: waits for another active manager that answers.
+takeovers=0
 taken_over() {
 	local begin middle end
+	takeovers=$((takeovers + 1))
 	begin=$(date +%s%N)
 	wait_for "no other manager is active" other_active "$1"
 	middle=$(date +%s%N)
@@ -181,6 +183,8 @@ of_fabric dxp grant steady xpu1
 of_fabric dxp grant '*' xpu2
 dxp ping xpu1 --name steady --count 10000000 --size 65536 "${at[@]}" >"$scratch/steady" 2>&1 &
 echo $! >"$scratch/steady.pid"
+dxp events --follow "${at[@]}" >"$scratch/follow" 2>"$scratch/follow.err" &
+echo $! >"$scratch/follow.pid"
 : >"$scratch/open"
 for work in join_and_leave look grant_and_revoke watch_version; do
 	$work &
@@ -222,6 +226,12 @@ manager_start "$now"
 
 say "== results"
 runs "$(process steady)" || die "the traffic stopped: $(tail -n 2 "$scratch/steady")"
+followed() { [ "$(grep -c ' started ' "$scratch/follow")" -gt $takeovers ]; }
+wait_for "dxp events --follow lacks a takeover of $takeovers" followed
+[ "$(of_fabric dxp events --kind started | wc -l)" -eq $((takeovers + 1)) ] ||
+	die "$takeovers takeovers: $(of_fabric dxp events --kind started)"
+of_fabric dxp events --kind granted | has ' steady ' || die "the first grant is not in the log"
+end TERM follow
 touch "$scratch/stop"
 for work in join_and_leave look grant_and_revoke watch_version; do
 	wait "$(process $work)" || die "$work ended early"
