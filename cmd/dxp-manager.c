@@ -15,6 +15,7 @@
 #include "base/service.h"
 #include "cmd/manager_options.h"
 #include "manager/server.h"
+#include "manager/transfer.h"
 
 enum exit_code {
 	EXIT_GOOD = 0,
@@ -120,6 +121,22 @@ static bool ready_report(const struct manager_arguments *a)
 	return true;
 }
 
+/* Moves the registry to or from a file. Returns the exit code. */
+static int transfer(const struct manager_arguments *a, const struct server_options *options)
+{
+	struct transfer t = {0};
+	const char *path = a->export_file ? a->export_file : a->import_file;
+	int status = a->export_file ? transfer_export(options, path, &t)
+				    : transfer_import(options, path, &t);
+
+	if (status != DXP_OK)
+		return status == DXP_EEXIST ? EXIT_STATE : open_exit_code(status);
+	printf("%s %zu nodes, %zu keys, %zu tokens, %zu grants and %zu events %s %s\n",
+	       a->export_file ? "exported" : "imported", t.nodes, t.keys, t.tokens, t.grants,
+	       t.events, a->export_file ? "to" : "from", path);
+	return program_output_check() ? EXIT_GOOD : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	struct server_options options = {0};
@@ -142,6 +159,11 @@ int main(int argc, char **argv)
 	options.etcd = a.etcd;
 	options.tls = a.tls;
 	options.advertise = a.advertise;
+	if (a.export_file || a.import_file) {
+		code = transfer(&a, &options);
+		keys_erase(options.key, sizeof(options.key));
+		return code;
+	}
 	int status = server_open(&options, &server);
 	keys_erase(options.key, sizeof(options.key)); /* the server has a copy */
 	if (status != DXP_OK)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The keys of the fabric itself in etcd: format and identity. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,12 +70,14 @@ int etcd_fabric_check(const struct etcd_store *s, const char *value)
 static int fabric_create(struct etcd_store *s)
 {
 	char format[FORMAT_BYTES], text[KEY_TEXT_BYTES], key[ETCD_KEY_BYTES];
+	char version[ETCD_NUMBER_BYTES];
 	uint8_t drawn[KEYS_BYTES];
 	struct etcd_answer a;
 	struct etcd_txn t;
 
 	rng_entropy_kernel(NULL, drawn, sizeof(drawn));
-	key_format(drawn, text);
+	key_format(s->import ? s->import->private_key : drawn, text);
+	snprintf(version, sizeof(version), "%" PRIu64, s->import ? s->import->version : 0);
 	keys_erase(drawn, sizeof(drawn));
 	char *sealed = etcd_seal_text(&s->seal, etcd_store_key(s, "identity", key), text);
 	keys_erase(text, sizeof(text));
@@ -87,7 +90,7 @@ static int fabric_create(struct etcd_store *s)
 	etcd_txn_created(&t, etcd_store_key(s, "format", key), 0);
 	etcd_txn_put(&t, key, format, 0);
 	etcd_txn_created(&t, etcd_store_key(s, "version", key), 0);
-	etcd_txn_put(&t, key, "0", 0);
+	etcd_txn_put(&t, key, version, 0);
 	free(sealed);
 	int status = etcd_call(&s->etcd, "/v3/kv/txn", etcd_txn_body(&t), &a);
 	etcd_answer_free(&a);
@@ -118,6 +121,10 @@ static int fabric_find(struct etcd_store *s)
 	char *format, *identity = NULL;
 	int status = key_get(s, "format", &format);
 
+	if (status == DXP_OK && !format && s->must_exist) {
+		log_error("%s in etcd does not exist; correct --store", s->prefix);
+		return DXP_ENOENT;
+	}
 	if (status == DXP_OK && !format) {
 		status = fabric_create(s);
 		return status == DXP_OK ? DXP_EAGAIN : status; /* reads what now exists */
@@ -155,4 +162,32 @@ int etcd_fabric_open(struct etcd_store *s)
 		return DXP_EIO;
 	}
 	return status;
+}
+
+int etcd_import_mark(struct store *base, const char *digest)
+{
+	struct etcd_store *s = etcd_store_own(base);
+	struct etcd_row *row = etcd_save_row(s);
+	int status = DXP_ENOMEM;
+
+	if (row) {
+		etcd_store_key(s, ETCD_IMPORTING, row->key);
+		row->value = digest ? strdup(digest) : NULL;
+	}
+	if (row && (row->value || !digest))
+		status = etcd_save_commit(s, 0, 1);
+	etcd_save_clear(s);
+	return status;
+}
+
+int etcd_import_check(struct etcd_store *s, const char *value)
+{
+	if (s->import && strcmp(value, s->import->digest) == 0) {
+		s->import->resumed = true;
+		return DXP_OK;
+	}
+	log_error("an import into %s in etcd was interrupted; run `dxp manager import` again with "
+		  "the same file, or delete all keys of the fabric: etcdctl del --prefix %s",
+		  s->prefix, s->prefix);
+	return DXP_EUNSUPPORTED;
 }

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "manager/etcd_rows.h"
+#include "manager/store_etcd.h"
 #include "manager/store_internal.h"
 
 #define ETCD_RETRY_NS      (100 * MS_NS)
@@ -28,6 +29,8 @@ struct etcd_store {
 	uint64_t lease_until_ns;
 	uint64_t step_ns; /* when the next step is due */
 	uint64_t version;
+	struct store_import *import; /* or NULL */
+	bool must_exist;
 	struct etcd_row *rows; /* changes of a save */
 	size_t count, space;
 	uint64_t event_block; /* first block of events that may be in etcd; UINT64_MAX: none */
@@ -51,6 +54,12 @@ char *etcd_store_key(const struct etcd_store *s, const char *name, char out[ETCD
 int etcd_fabric_open(struct etcd_store *s);
 /* Checks the value of the key `format`. Errors are logged. */
 int etcd_fabric_check(const struct etcd_store *s, const char *value);
+
+#define ETCD_IMPORTING "importing" /* a key that exists while an import runs: its digest */
+/* The contract of store.h. */
+int etcd_import_mark(struct store *base, const char *digest);
+/* Checks the value of that key. DXP_EUNSUPPORTED: of another import, logged. */
+int etcd_import_check(struct etcd_store *s, const char *value);
 
 /* etcd_lease.c: the contracts of store.h. */
 uint64_t etcd_lease_step(struct store *base);

@@ -40,6 +40,12 @@ int store_load(struct store *s, struct registry *r);
  * those of store_open. After a failure nothing is saved until a later call succeeds. */
 int store_check(struct store *s, struct registry *r);
 
+/* Returns the number of transactions so far; 0: SQLite, which counts none. */
+uint64_t store_version(const struct store *s);
+/* etcd: marks the fabric as incomplete, because an import with this digest runs; NULL: the import
+ * is complete. SQLite needs no mark, because a save is one transaction. DXP_EIO. */
+int store_import_mark(struct store *s, const char *digest);
+
 /* Saves new events, if store_save does not: call it after answers are sent, and with `at_once` at
  * the end. Returns in how many ns to call it again; UINT64_MAX: once there are new events. */
 uint64_t store_log_save(struct store *s, struct registry *r, bool at_once);

@@ -5,6 +5,7 @@
  *   format     version of this layout, and a check value of the fabric key
  *   identity   private key of the managers, sealed
  *   version    number of transactions so far
+ *   importing  digest of an import that is not complete; managers do not use the fabric then
  *   event/N    16 events of the log (etcd_events.h), sealed
  *   others     rows (etcd_rows.h)
  *
@@ -57,6 +58,8 @@ static int pair_load(struct etcd_store *s, struct registry *r, const struct etcd
 	}
 	if (strcmp(name, "active") == 0 || strcmp(name, "identity") == 0)
 		return DXP_OK;
+	if (strcmp(name, ETCD_IMPORTING) == 0)
+		return etcd_import_check(s, pair->value);
 	if (strcmp(name, "format") == 0)
 		return etcd_fabric_check(s, pair->value);
 	if (strcmp(name, "version") == 0) {
@@ -128,6 +131,11 @@ static int etcd_load(struct store *base, struct registry *r)
 	return status;
 }
 
+static uint64_t etcd_version(const struct store *base)
+{
+	return etcd_store_own(base)->version;
+}
+
 static int etcd_check(struct store *base, struct registry *r)
 {
 	return DXP_OK;
@@ -157,6 +165,8 @@ static const struct store_ops etcd_ops = {
 	.check = etcd_check,
 	.save = etcd_save_changes,
 	.log_save = etcd_log_save,
+	.version = etcd_version,
+	.import_mark = etcd_import_mark,
 };
 
 int store_etcd_open(const struct store_etcd_options *options, struct store **out)
@@ -171,6 +181,8 @@ int store_etcd_open(const struct store_etcd_options *options, struct store **out
 	}
 	s->base.ops = &etcd_ops;
 	s->place = options->place;
+	s->import = options->import;
+	s->must_exist = options->must_exist;
 	s->etcd = (struct etcd){.transport = options->transport,
 				.endpoints = options->place.count,
 				.place = &s->place};
