@@ -27,9 +27,15 @@
 #define COLLECTIVE_SLICE (1ull << 20)
 /* steps of one operation, and also waits of all its steps; each entry takes 100 bytes at most */
 #define COLLECTIVE_STEPS (1u << 22)
-/* bytes: the longest operation that uses a tree, or sends to all members directly */
+/* bytes: the longest broadcast, all-gather or all-to-all that sends to all members directly */
 #define COLLECTIVE_SHORT (64ull << 10)
-/* bytes: the longest allreduce for which DXP_WAY_AUTO chooses switches */
+/* bytes for each member: the longest reduction for which DXP_WAY_AUTO chooses a tree. A ring sends
+ * fewer bytes, but its number of commands grows with the square of the members. Source:
+ * `dxp bench collective` with 2, 4 and 8 xPUs. */
+#define COLLECTIVE_TREE_SHARE (128ull << 10)
+/* bytes: the longest allreduce for which DXP_WAY_AUTO chooses switches. From
+ * COLLECTIVE_MANY members on, it is as long as for a tree. */
 #define COLLECTIVE_SWITCHED (64ull << 10)
+#define COLLECTIVE_MANY     8
 
 #endif

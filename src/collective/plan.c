@@ -19,7 +19,15 @@ enum dxp_way plan_way(const struct plan_request *r)
 {
 	if (r->way != DXP_WAY_AUTO)
 		return r->way;
-	return total_bytes(r) <= COLLECTIVE_SHORT ? DXP_WAY_TREE : DXP_WAY_RING;
+	bool reduces = r->operation == PLAN_ALLREDUCE || r->operation == PLAN_REDUCE;
+	uint64_t limit = reduces ? r->members * COLLECTIVE_TREE_SHARE : COLLECTIVE_SHORT;
+
+	return total_bytes(r) <= limit ? DXP_WAY_TREE : DXP_WAY_RING;
+}
+
+uint64_t plan_switched_bytes(uint32_t members)
+{
+	return members < COLLECTIVE_MANY ? COLLECTIVE_SWITCHED : members * COLLECTIVE_TREE_SHARE;
 }
 
 /* Makes the plan of a group with one member: its output is its input. */

@@ -92,6 +92,8 @@ struct plan {
 /* Chooses a way for DXP_WAY_AUTO. It depends only on the arguments, so that results are
  * reproducible. */
 enum dxp_way plan_way(const struct plan_request *r);
+/* Returns the length in bytes of the longest allreduce for which DXP_WAY_AUTO uses switches. */
+uint64_t plan_switched_bytes(uint32_t members);
 /* Makes the graph. Release it with plan_free(), also after a failure. DXP_ENOMEM: out of memory, or
  * r->scratch_bytes does not suffice. */
 int plan_make(const struct plan_request *r, struct plan *out);

@@ -192,7 +192,7 @@ static bool operation_suits(const struct dxp_group *g, enum plan_operation opera
 		return false;
 	switch (g->options.way) {
 	case DXP_WAY_SWITCH: return true;
-	case DXP_WAY_AUTO: return bytes <= COLLECTIVE_SWITCHED && !nan_matters(c);
+	case DXP_WAY_AUTO: return bytes <= plan_switched_bytes(g->members) && !nan_matters(c);
 	default: return false;
 	}
 }

@@ -284,17 +284,34 @@ static void plan__barrier(void **state)
 	}
 }
 
-/* Tree up to COLLECTIVE_SHORT bytes, ring above, or the way that the request names. */
+/* A reduction uses a tree up to a length that grows with the members, a broadcast up to one that
+ * does not. A request that names a way gets it. */
 static void plan__way(void **state)
 {
 	struct plan_request q = {.operation = PLAN_ALLREDUCE, .members = 4, .element_bytes = 4};
 
+	q.count = 4 * COLLECTIVE_TREE_SHARE / 4;
+	assert_int_equal(plan_way(&q), DXP_WAY_TREE);
+	q.count++;
+	assert_int_equal(plan_way(&q), DXP_WAY_RING);
+	q.members = 5;
+	assert_int_equal(plan_way(&q), DXP_WAY_TREE);
+	q.operation = PLAN_BROADCAST;
 	q.count = COLLECTIVE_SHORT / 4;
 	assert_int_equal(plan_way(&q), DXP_WAY_TREE);
 	q.count++;
 	assert_int_equal(plan_way(&q), DXP_WAY_RING);
 	q.way = DXP_WAY_TREE;
 	assert_int_equal(plan_way(&q), DXP_WAY_TREE);
+}
+
+/* Few members use switches for short operations only. */
+static void plan__switched_bytes(void **state)
+{
+	assert_true(plan_switched_bytes(2) == COLLECTIVE_SWITCHED);
+	assert_true(plan_switched_bytes(COLLECTIVE_MANY - 1) == COLLECTIVE_SWITCHED);
+	assert_true(plan_switched_bytes(COLLECTIVE_MANY) ==
+		    COLLECTIVE_MANY * COLLECTIVE_TREE_SHARE);
 }
 
 static void plan__too_little_scratch(void **state)
@@ -314,11 +331,9 @@ static void plan__too_little_scratch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plan__random_orders),
-		cmocka_unit_test(plan__many_members),
-		cmocka_unit_test(plan__barrier),
-		cmocka_unit_test(plan__way),
-		cmocka_unit_test(plan__too_little_scratch),
+		cmocka_unit_test(plan__random_orders),  cmocka_unit_test(plan__many_members),
+		cmocka_unit_test(plan__barrier),        cmocka_unit_test(plan__way),
+		cmocka_unit_test(plan__switched_bytes), cmocka_unit_test(plan__too_little_scratch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
