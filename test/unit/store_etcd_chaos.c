@@ -131,7 +131,7 @@ static void chaos_step(struct chaos *c)
 	chaos_follow(c, i);
 	if (rng_next(&c->rng) % 4 == 0)
 		chaos_write(c, i);
-	if (rng_next(&c->rng) % 4 == 0)
+	if (rng_next(&c->rng) % 16 == 0)
 		chaos_log(c, i);
 	c->etcd->now_ns += rng_next(&c->rng) % (200 * MS_NS);
 	chaos_check(c);
