@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -158,6 +159,7 @@ static int step_process(unsigned number, int over)
 	struct record r;
 	char name[32], byte;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no process */
 	snprintf(name, sizeof(name), "slurm-5-%u-0", number);
 	if (!record_create(&r, run, name, 0, why))
 		return 1;
