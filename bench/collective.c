@@ -4,6 +4,7 @@
  *
  *   ring, tree         the xPUs send to each other and add
  *   switch             a switch on this machine adds
+ *   kernels            the same, but kernels start all operations of a sample
  *   through the host   the host reads all inputs, adds them, and writes the sum to each xPU */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,13 @@
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/child.h"
+#include "bench/collective_kernel.h"
 #include "bench/fabric.h"
 #include "bench/options.h"
 #include "bench/report.h"
 #include "bench/table.h"
 
-#define MEMBERS_MAX 8
+#define MEMBERS_MAX COLLECTIVE_MEMBERS
 #define BYTES_MAX   (64u << 20)
 #define QUICK_BYTES (1u << 20)    /* largest operation with --quick */
 #define SAMPLE_WORK (64ull << 20) /* bytes moved by all operations of a sample */
@@ -33,8 +35,9 @@ static const uint32_t groups[] = {2, 4, 8};
 static const uint64_t sizes[] = {1u << 10, 4u << 10, 16u << 10, 64u << 10, 256u << 10,
 				 1u << 20, 4u << 20, 16u << 20, 64u << 20};
 
-enum way { RING, TREE, SWITCH, HOST, WAYS };
-static const char *const way_names[WAYS] = {"ring", "tree", "switch", "through the host"};
+enum way { RING, TREE, SWITCH, HOST, KERNELS, WAYS };
+static const char *const way_names[WAYS] = {"ring", "tree", "switch", "through the host",
+					    "kernels"};
 
 struct sample {
 	double us, host_bytes, cpu_us; /* figures of one operation */
@@ -49,6 +52,8 @@ struct collective {
 	float *memory;            /* one block per member, as large as the operation */
 	uint32_t members;
 	struct dxp_group *ways[HOST];
+	struct collective_kernels kernels;
+	int ways_used; /* WAYS, or KERNELS if kernels have no NIC */
 	struct dxp_part parts[MEMBERS_MAX];
 	struct sample samples[WAYS][BENCH_ROUNDS_MAX];
 };
@@ -92,9 +97,16 @@ static int host_run(struct collective *b, uint64_t bytes)
 	return status == DXP_OK ? all_move(b, bytes, false) : status;
 }
 
-static int way_run(struct collective *b, enum way way, uint64_t bytes)
+/* Runs several operations. Only kernels start them without the host. */
+static int way_run(struct collective *b, enum way way, uint64_t bytes, uint32_t runs)
 {
-	return way == HOST ? host_run(b, bytes) : group_run(b, way, bytes);
+	int status = DXP_OK;
+
+	if (way == KERNELS)
+		return collective_kernels_run(&b->kernels, b->at, bytes, runs);
+	for (uint32_t i = 0; i < runs && status == DXP_OK; i++)
+		status = way == HOST ? host_run(b, bytes) : group_run(b, way, bytes);
+	return status;
 }
 
 static void failed(const struct collective *b, enum way way, uint64_t bytes, const char *why)
@@ -128,7 +140,7 @@ static bool proves(struct collective *b, enum way way, uint64_t bytes)
 		status = dxp_mem_write(b->xpus[m], b->at[m], b->memory, bytes);
 	}
 	if (status == DXP_OK)
-		status = way_run(b, way, bytes);
+		status = way_run(b, way, bytes, 1);
 	for (uint32_t m = 0; m < b->members && status == DXP_OK; m++) {
 		status = dxp_mem_read(b->xpus[m], b->memory, b->at[m], bytes);
 		for (uint64_t i = 0; i < count; i++)
@@ -157,10 +169,8 @@ static bool sample_run(struct collective *b, enum way way, uint64_t bytes, struc
 	const uint64_t work = b->options->quick ? SAMPLE_WORK / 10 : SAMPLE_WORK;
 	const uint64_t runs = clamp_u64(work / bytes, 1, RUNS_MAX), sent = host_bytes(b);
 	const uint64_t cpu_ns = child_cpu_ns(0), begin_ns = clock_now_ns();
-	int status = DXP_OK;
+	int status = way_run(b, way, bytes, (uint32_t)runs);
 
-	for (uint64_t i = 0; i < runs && status == DXP_OK; i++)
-		status = way_run(b, way, bytes);
 	*out = (struct sample){
 		.us = (double)(clock_now_ns() - begin_ns) / 1e3 / (double)runs,
 		.host_bytes = (double)(host_bytes(b) - sent) / (double)runs,
@@ -213,14 +223,14 @@ static void row_print(const struct collective *b, enum way way, uint64_t bytes)
 
 static bool size_run(struct collective *b, uint64_t bytes)
 {
-	for (int way = 0; way < WAYS; way++)
+	for (int way = 0; way < b->ways_used; way++)
 		if (!proves(b, (enum way)way, bytes))
 			return false;
 	for (unsigned round = 0; round < b->options->rounds; round++)
-		for (int way = 0; way < WAYS; way++)
+		for (int way = 0; way < b->ways_used; way++)
 			if (!sample_run(b, (enum way)way, bytes, &b->samples[way][round]))
 				return false;
-	for (int way = 0; way < WAYS; way++)
+	for (int way = 0; way < b->ways_used; way++)
 		row_print(b, (enum way)way, bytes);
 	return true;
 }
@@ -236,8 +246,13 @@ static bool group_sizes_run(struct collective *b, uint32_t members)
 		const struct dxp_group_options o = {.way = ways[way]};
 		good = dxp_group_create(b->fabric, b->xpus, members, &o, &b->ways[way]) == DXP_OK;
 	}
+	if (good && b->ways_used == WAYS)
+		good = collective_kernels_group(&b->kernels, members) == DXP_OK;
+	if (!good)
+		log_error("bench collective: %s", dxp_fabric_error(NULL));
 	for (size_t i = 0; i < ARRAY_COUNT(sizes) && sizes[i] <= most && good; i++)
 		good = size_run(b, sizes[i]);
+	collective_kernels_group(&b->kernels, 0);
 	for (int way = 0; way < HOST; way++) {
 		dxp_group_destroy(b->ways[way]);
 		b->ways[way] = NULL;
@@ -267,6 +282,15 @@ static int xpus_open(struct collective *b)
 	return status;
 }
 
+/* Decides whether kernels take part. */
+static int kernels_open(struct collective *b)
+{
+	int status = collective_kernels_open(&b->kernels, b->fabric, b->xpus, MEMBERS_MAX);
+
+	b->ways_used = status == DXP_OK ? WAYS : KERNELS;
+	return status == DXP_EUNSUPPORTED ? DXP_OK : status;
+}
+
 static int inside_run(void *context)
 {
 	struct collective *b = context;
@@ -274,7 +298,7 @@ static int inside_run(void *context)
 	char name[16];
 
 	b->memory = malloc((size_t)MEMBERS_MAX * BYTES_MAX);
-	if (!b->memory || xpus_open(b) != DXP_OK) {
+	if (!b->memory || xpus_open(b) != DXP_OK || kernels_open(b) != DXP_OK) {
 		log_error("bench collective: %s",
 			  b->memory ? dxp_fabric_error(NULL) : "out of memory");
 		good = false;
@@ -284,6 +308,7 @@ static int inside_run(void *context)
 		if (bench_wanted(b->options->only_case, name))
 			good = group_sizes_run(b, groups[i]);
 	}
+	collective_kernels_close(&b->kernels);
 	for (uint32_t m = 0; m < MEMBERS_MAX; m++)
 		dxp_xpu_close(b->xpus[m]);
 	dxp_fabric_close(b->fabric);

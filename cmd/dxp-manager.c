@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 	keys_erase(options.key, sizeof(options.key)); /* the server has a copy */
 	if (status != DXP_OK)
 		return open_exit_code(status);
-	signals_set();
+	program_signals_set(on_signal);
 	code = EXIT_STATE;
 	if (ready_report(&a)) {
 		code = server_run(server) == DXP_OK ? EXIT_GOOD : EXIT_STATE;

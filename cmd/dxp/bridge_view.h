@@ -12,7 +12,7 @@
 #include "xpu/cfg.h"
 
 #define BRIDGE_VIEW_FIRST CFG_MEMORY_KIND
-#define BRIDGE_VIEW_WORDS (CFG_COUNT - BRIDGE_VIEW_FIRST)
+#define BRIDGE_VIEW_WORDS (CFG_BRIDGE_OUT_TAKEN + 1 - BRIDGE_VIEW_FIRST)
 
 struct bridge_reading {
 	uint64_t at_ns;

@@ -17,7 +17,7 @@
 #include "link/udp.h"
 #include "wire/limits.h"
 
-/* An address that a machine with a network has a route to (RFC 5737); nothing is sent there. */
+/* An address to which a machine with a network has a route (RFC 5737). Nothing is sent to it. */
 #define OUTSIDE "192.0.2.1:9"
 
 struct init {
@@ -49,7 +49,7 @@ static bool bind_choose(struct init *i, char out[UDP_ADDRESS_TEXT_BYTES])
 	return true;
 }
 
-/* Makes a token for another machine. Returns a status; `reason`: why it is not DXP_OK. */
+/* Makes a token for another machine. Returns a status; if that is not DXP_OK, writes the reason. */
 static int token_make(const struct init *i, char token[TOKEN_TEXT_BYTES],
 		      char reason[CONTROL_TEXT_BYTES])
 {
@@ -180,8 +180,7 @@ int command_manager(int argc, char **argv)
 		MANAGER_MOVE_ROWS(move),
 		JSON_ROW(i.json)};
 	const struct usage usage = {
-		"manager",
-		"init | export FILE | import FILE",
+		"manager", "init | export FILE | import FILE",
 		"init: starts a manager that admits machines by token, makes this user its "
 		"operator, and prints the line that another\n"
 		"machine runs to join. Run again, it starts the manager if needed and prints "
@@ -189,18 +188,15 @@ int command_manager(int argc, char **argv)
 		"export, import: move the registry of a fabric between stores (SQLite and etcd) "
 		"through a file with all its secrets.\n"
 		"No manager may run, and the target must be empty.",
-		rows,
-		ARRAY_COUNT(rows),
-		1,
-		2};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 1, 2)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	const bool moves = strcmp(argv[first], "export") == 0 || strcmp(argv[first], "import") == 0;
-	if (moves && first + 2 == argc)
-		return move_run(&i, &move, argv[first], argv[first + 1]);
-	if (strcmp(argv[first], "init") != 0 || first + 1 != argc ||
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	const char *word = args.at[0];
+	if (args.count == 2 && (strcmp(word, "export") == 0 || strcmp(word, "import") == 0))
+		return move_run(&i, &move, word, args.at[1]);
+	if (strcmp(word, "init") != 0 || args.count != 1 ||
 	    channel_role_parse(i.role) == ROLE_NONE ||
 	    (strcmp(i.grants, "any") != 0 && strcmp(i.grants, "explicit") != 0)) {
 		print_fail("write `dxp manager init`, `export FILE` or `import FILE`; --grants is "

@@ -12,12 +12,12 @@
 
 #define ARGUMENTS_MAX 20
 
-struct arguments {
+struct words {
 	const char *all[ARGUMENTS_MAX];
 	size_t count;
 };
 
-static void add(struct arguments *a, const char *option, const char *value)
+static void add(struct words *a, const char *option, const char *value)
 {
 	if (!value)
 		return;
@@ -29,7 +29,7 @@ int manager_move(const struct manager_move *m, const struct folder *folder, bool
 		 const char *file)
 {
 	char program[PATH_MAX], key[PATH_BYTES], state[PATH_BYTES];
-	struct arguments a = {{program}, 1};
+	struct words a = {{program}, 1};
 
 	if (!folder_path(folder, "fabric.key", key) || !folder_path(folder, "registry", state))
 		return EXIT_FAILED;

@@ -57,6 +57,7 @@ struct web_event_log {
 	const struct dxp_fabric_options *fabric;
 	struct web_state *state;
 	struct event_reader reader; /* events.from 0: no event was read yet */
+	unsigned misses;            /* readings that failed since the last one that did not */
 };
 
 void web_event_log_poll(void *context);

@@ -8,6 +8,7 @@
  *   dxp_broadcast()     dxp_all_gather() dxp_all_to_all()       copy
  *   dxp_barrier()       only order
  *   dxp_group_wait()    waits for all operations and names a failure
+ *   dxp_group_kernels() lets kernels start allreduces
  *
  * One call starts an operation on all members and returns without a round trip. The first operation
  * with a type and reduction builds a kernel on each xPU, which can take a second.
@@ -16,7 +17,7 @@
  *          outstanding.
  * Results: bitwise equal at all members, and in every run with the same members, lengths, options
  *          and switches. These determine the order in which contributions are combined, unless
- *          switches are lost.
+ *          switches are lost or return.
  * Errors:  a call that fails starts nothing, unless the group is lost afterwards
  *          (dxp_group_status()). After a failure of an outstanding operation the group is lost:
  *          later calls return the same status. Destroy it and create another.
@@ -26,42 +27,11 @@
 #define DXP_COLLECTIVE_H
 
 #include <dxp/mmd.h>
+#include <dxp/reduction.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* X(name, bytes of an element, text). HALF is IEEE binary16. HALF and BFLOAT16 are combined as
- * float and rounded to nearest even when stored. */
-#define DXP_TYPE_LIST(X)               \
-	X(DXP_INT8, 1, "int8")         \
-	X(DXP_UINT8, 1, "uint8")       \
-	X(DXP_INT16, 2, "int16")       \
-	X(DXP_UINT16, 2, "uint16")     \
-	X(DXP_INT32, 4, "int32")       \
-	X(DXP_UINT32, 4, "uint32")     \
-	X(DXP_INT64, 8, "int64")       \
-	X(DXP_UINT64, 8, "uint64")     \
-	X(DXP_HALF, 2, "half")         \
-	X(DXP_BFLOAT16, 2, "bfloat16") \
-	X(DXP_FLOAT, 4, "float")       \
-	X(DXP_DOUBLE, 8, "double")
-
-/* X(name, text). Sums and products of integers wrap. AVERAGE divides the sum by the number of
- * members, for integers towards zero. MIN and MAX are NaN if a contribution is NaN. */
-#define DXP_REDUCTION_LIST(X)     \
-	X(DXP_SUM, "sum")         \
-	X(DXP_PRODUCT, "product") \
-	X(DXP_MIN, "min")         \
-	X(DXP_MAX, "max")         \
-	X(DXP_AVERAGE, "average")
-
-#define DXP_TYPE_ENUM(name, bytes, text) name,
-#define DXP_REDUCTION_ENUM(name, text)   name,
-enum dxp_type { DXP_TYPE_LIST(DXP_TYPE_ENUM) DXP_TYPES };
-enum dxp_reduction { DXP_REDUCTION_LIST(DXP_REDUCTION_ENUM) DXP_REDUCTIONS };
-#undef DXP_TYPE_ENUM
-#undef DXP_REDUCTION_ENUM
 
 /* Returns the bytes of an element; 0: no such type. */
 DXP_API size_t dxp_type_bytes(enum dxp_type type);
@@ -79,7 +49,8 @@ struct dxp_group;
 /* How the members exchange the data.
  * SWITCH: switches compute allreduces (dxp-switch; `dxpd --switch`). An operation that they cannot
  *         compute uses RING or TREE, see dxp_group_ways(). If the switches are lost during an
- *         operation, it continues by RING or TREE, with the same result for integers.
+ *         operation, it continues by RING or TREE, with the same result for integers. The group
+ *         tries again after 1 to 60 s, while operations use RING or TREE.
  * AUTO:   SWITCH for short allreduces if all members have a switch, except MIN and MAX of numbers
  *         that may be NaN. Otherwise RING for long operations, TREE for short ones. */
 enum dxp_way { DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_TREE, DXP_WAY_SWITCH, DXP_WAYS };
@@ -108,7 +79,8 @@ DXP_API int dxp_group_create(struct dxp_fabric *fabric, struct dxp_xpu *const *m
 DXP_API void dxp_group_destroy(struct dxp_group *group);
 
 /* Makes the group lost with DXP_ECLOSED, unless it is already lost. Commands that were posted
- * complete or fail by themselves. */
+ * complete or fail by themselves. Allreduces of kernels end with DXP_ECANCELED; then waits for the
+ * members' answers. */
 DXP_API void dxp_group_abort(struct dxp_group *group);
 
 /* Waits until all operations started so far are complete. Returns the group's status, see
@@ -124,8 +96,8 @@ DXP_API int dxp_group_status(struct dxp_group *group);
 struct dxp_group_ways {
 	uint64_t operations[DXP_WAYS]; /* operations started, by the way that was chosen first */
 	uint64_t continued; /* allreduces that lost their switches and continued by RING or TREE */
-	/* The reason why the group does not use switches, with the next step; "": it uses them, or
-	 * has not tried to. */
+	/* The reason why the last allreduce that could use switches did not, with the next step;
+	 * "": it used them, or there was none. If it failed, the text of the failure. */
 	char why[256];
 };
 /* Fills *out. `out_bytes` is the size of the caller's struct. */
@@ -133,6 +105,15 @@ DXP_API void dxp_group_ways_sized(struct dxp_group *group, struct dxp_group_ways
 				  size_t out_bytes);
 #define dxp_group_ways(group, out) \
 	dxp_group_ways_sized((group), (out), sizeof(struct dxp_group_ways))
+
+/* Gives the switches of a group to kernels, which then start allreduces by themselves: each kernel
+ * posts a descriptor with *number, see dxp_post_allreduce() in dxp/device.h. Makes the members join
+ * the switches, unless they have. Further calls return the same number.
+ * Order:  wait for the group's operations before this call. Afterwards, operations of this host in
+ *         the group use RING or TREE, also after the switches were lost.
+ * Errors: DXP_EINVAL: fewer than two members, or way RING or TREE; DXP_EUNSUPPORTED: the group
+ *         cannot use switches, dxp_fabric_error() has the reason. */
+DXP_API int dxp_group_kernels(struct dxp_group *group, uint32_t *number);
 
 /* ---- operations ---- */
 

@@ -15,13 +15,16 @@
 #ifndef DXP_DEVICE_H
 #define DXP_DEVICE_H
 
-/* Device compilers that cannot include files get the text of these two headers in front of the
+/* Device compilers that cannot include files get the text of these headers in front of the
  * program. */
 #ifndef DXP_WINDOW_H
 #include <dxp/window.h>
 #endif
 #ifndef DXP_SHARED_H
 #include <dxp/shared.h>
+#endif
+#ifndef DXP_REDUCTION_H
+#include <dxp/reduction.h>
 #endif
 
 /* ---- posting ---- */
@@ -297,6 +300,50 @@ DXP_FN int dxp_post_cfg_write(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 	return dxp_post(w, &d, &registers, values);
 }
 
+/* ---- allreduce by switches ---- */
+
+/* One member's part of an allreduce. All members of the group post the same operations in the same
+ * order, with equal counts, types and reductions. Addresses are those of device memory, as in a
+ * struct dxp_entry. All ranges are in memory that the kernel's host has allocated. Each word is a
+ * register (DXP_ALLREDUCE_REGISTER). */
+struct dxp_allreduce_descriptor {
+	/* input and output, equal or disjoint; multiples of the element's size */
+	dxp_u64 from, to;
+	dxp_u64 count;     /* elements, at least 1 */
+	dxp_u64 result;    /* address of a struct dxp_allreduce_result, a multiple of 8 */
+	dxp_u32 group;     /* number from dxp_group_kernels() (dxp/collective.h) */
+	dxp_u32 type;      /* enum dxp_type */
+	dxp_u32 reduction; /* enum dxp_reduction, except DXP_AVERAGE */
+	dxp_u32 tag;       /* stored in the result; not the value that is there */
+};
+
+/* The node stores `error`, then `tag`. */
+struct dxp_allreduce_result {
+	dxp_u32 error; /* negated enum dxp_status; 0: the output is complete */
+	dxp_u32 tag;
+};
+
+/* index of the first register of a descriptor: ALLREDUCE_FROM_LO of docs/reference/registers.md */
+#define DXP_ALLREDUCE_REGISTER 62
+/* operations of one group at one xPU that wait for the one in progress */
+#define DXP_ALLREDUCES_MAX 64
+
+/* Posts an allreduce, and returns at once. dxp_allreduce_wait() waits for its result. The
+ * completion with `context` states whether the node has accepted the descriptor. If not, the node
+ * also stores the reason in the result, if that is in memory of the kernel's host.
+ * Owner:  input and output belong to the node until the result has the tag; the input is only read.
+ * Errors: see dxp_claim(). In the completion: DXP_EACCESS: no such group; DXP_ERANGE: a range is
+ *         not in one allocation, or a field is out of range; DXP_EUNSUPPORTED: type, reduction or
+ *         memory; DXP_EBUSY: DXP_ALLREDUCES_MAX operations wait, or no memory. */
+DXP_FN int dxp_post_allreduce(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
+			      const struct dxp_allreduce_descriptor *d, dxp_u64 context)
+{
+	const struct dxp_target self = dxp_self(w, qp);
+
+	return dxp_post_cfg_write(w, qp, &self, DXP_ALLREDUCE_REGISTER, (const dxp_u32 *)d,
+				  sizeof(*d) / 4, context);
+}
+
 /* ---- dequeuing events ---- */
 
 /* Dequeues the oldest completion into *event. Returns 1; or 0 if there is none. Source: C-26. */
@@ -407,6 +454,28 @@ DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, 
 	do {
 		if (dxp_load_acquire64(&w->total_bytes) >= total)
 			return DXP_OK;
+		status = dxp_look_again(w, &looks);
+	} while (status == DXP_OK);
+	return status;
+}
+
+/* Waits for the allreduce with `result` and `tag`, and returns its status. Leaves the completions
+ * in their ring.
+ * Errors: DXP_EPEERLOST: the switches are lost, or another member has failed; DXP_EINVAL: members
+ *         disagree on count, type or reduction. After one of these two, all later operations of the
+ *         group fail. DXP_ECANCELED: the host has aborted or destroyed the group, or has left.
+ *         Those of dxp_post_allreduce(), with DXP_ENOENT: no such group; DXP_EINVAL: a field is out
+ *         of range; DXP_ENOMEM. */
+DXP_FN int dxp_allreduce_wait(const DXP_SHARED struct dxp_window *w,
+			      const DXP_SHARED struct dxp_allreduce_result *result, dxp_u32 tag,
+			      dxp_u64 looks)
+{
+	int status;
+
+	do {
+		/* Pairs with the node's release: `error` and the output are valid. */
+		if (dxp_load_acquire(&result->tag) == tag)
+			return (int)(0u - dxp_load_acquire(&result->error));
 		status = dxp_look_again(w, &looks);
 	} while (status == DXP_OK);
 	return status;

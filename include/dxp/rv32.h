@@ -160,6 +160,16 @@ DXP_FN int dxp_insn_cfg_write(const DXP_SHARED void *own, dxp_u32 bytes)
 	return DXP_INSN_POST(DXP_OP_CFG_WRITE, own, bytes);
 }
 
+/* Posts an allreduce; see dxp_post_allreduce(), which does the same by loads and stores. First
+ * address the node itself by dxp_insn_peer_set() with dxp_self(). Changes key and offset of the
+ * remote region. dxp_allreduce_wait() waits for the result. */
+DXP_FN int dxp_insn_allreduce(const struct dxp_allreduce_descriptor *d)
+{
+	DXP_INSN_SET(DXP_REGISTER_REMOTE_KEY, 0);
+	DXP_INSN_SET64(DXP_REGISTER_REMOTE_OFFSET, 4 * DXP_ALLREDUCE_REGISTER);
+	return DXP_INSN_POST(DXP_OP_CFG_WRITE, d, sizeof(*d));
+}
+
 /* Adds `imm` (dxp_insn_imm_set) to the 8 bytes at the remote offset. After completion,
  * dxp_insn_value() returns the old value. */
 DXP_FN int dxp_insn_fetch_add(void)

@@ -23,7 +23,7 @@ struct key_row {
 	char name[FABRIC_NAME_BYTES];
 	uint8_t role; /* enum manage_role */
 	bool removed; /* true: requests with this key are rejected from now on */
-	/* true, with `removed`: its owner has put another key in its place (rotate.c) */
+	/* true: `removed` is true because the key's owner has replaced the key (rotate.c) */
 	bool replaced;
 	bool dirty;
 	struct event_classes events; /* of nodes with this key */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ALLREDUCE and SETTLE: this xPU's part of an allreduce that switches compute. The switch client
- * reads contributions from device memory and writes results there, piece by piece. Memory that only
- * DMA can access passes through a buffer.
+/* ALLREDUCE and SETTLE, and the same started by a kernel: this xPU's part of an allreduce that
+ * switches compute. The switch client reads contributions from device memory and writes results
+ * there, piece by piece. Memory that only DMA can access passes through a buffer.
  *
- * If the switches are lost, an ALLREDUCE does not fail. It reports how many bytes are complete, and
- * waits for the host, which completes the rest by other commands and then sends SETTLE. An
- * ALLREDUCE that fails or is cancelled makes all members lose the group, because they would wait
- * for this member. */
+ * If the switches are lost or cannot compute it, an ALLREDUCE does not fail, but that of a kernel
+ * does. It reports how many bytes are complete, and waits for the host, which completes the rest by
+ * other commands and then sends SETTLE. An ALLREDUCE that fails or is cancelled makes all members
+ * lose the group, because they would wait for this member. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -16,7 +17,11 @@
 
 struct reduction {
 	struct reduction *next; /* link in the tenant's list of lost ones */
-	struct work *work;
+	struct tenant *tenant;
+	struct allreduce_command command;
+	struct work *work; /* the host's command; NULL: a kernel's descriptor */
+	struct kernel_reduce *kernel;
+	kernel_reduce_ended ended;    /* completes `kernel` */
 	struct switch_member *member; /* NULL: the reduction does not use the switches any more */
 	bool held_from, held_to;
 	uint64_t done_bytes;  /* bytes of the output that are complete */
@@ -27,19 +32,14 @@ struct reduction {
 	struct pump_transfer pump;
 };
 
-static const struct allreduce_command *command_of(const struct reduction *r)
-{
-	return work_allreduce(r->work);
-}
-
 static void ranges_drop(struct reduction *r)
 {
-	struct arena *arena = r->work->tenant->slot->arena;
+	struct arena *arena = r->tenant->slot->arena;
 
 	if (r->held_from)
-		arena_drop(arena, command_of(r)->from);
+		arena_drop(arena, r->command.from);
 	if (r->held_to)
-		arena_drop(arena, command_of(r)->to);
+		arena_drop(arena, r->command.to);
 	r->held_from = r->held_to = false;
 	free(r->buffer);
 	r->buffer = NULL;
@@ -55,45 +55,83 @@ static void member_detach(struct reduction *r)
 
 static void reduction_end(struct reduction *r, int status)
 {
-	struct work *w = r->work;
-
 	if (status != DXP_OK && r->member)
 		switch_group_give_up(r->member->group);
 	member_detach(r);
 	ranges_drop(r);
-	w->tenant->busy--;
-	w->ended_ns = clock_now_ns();
-	work_done(w, status);
+	r->tenant->busy--;
+	if (r->work) {
+		r->work->ended_ns = clock_now_ns();
+		work_done(r->work, status);
+	} else {
+		r->ended(r->kernel, status);
+	}
 	free(r);
 }
 
 /* Returns true if the host has left, or has left the group. */
 static bool left(const struct reduction *r)
 {
-	return r->work->tenant->leaving || !r->member || r->member->leaving;
+	return r->tenant->leaving || !r->member || r->member->leaving;
 }
 
-/* The switches are lost: reports this to the host, and keeps the command. */
-static void reduction_lost(struct reduction *r)
+/* The switches are lost, or cannot compute this: reports it to the host, and keeps the command. A
+ * kernel gets an error. */
+static void reduction_lost(struct reduction *r, int status)
 {
-	struct tenant *t = r->work->tenant;
+	struct tenant *t = r->tenant;
 
-	if (left(r)) {
-		reduction_end(r, DXP_ECANCELED);
+	if (left(r) || !r->work) {
+		reduction_end(r, left(r) ? DXP_ECANCELED : status);
 		return;
 	}
+	if (status == DXP_EPEERLOST)
+		status = switch_group_lost_status(r->member->group);
+	/* The other members may wait for this one. */
+	switch_group_give_up(r->member->group);
+	const struct command_lost lost = {
+		.event = r->work->graph.event, .done_bytes = r->done_bytes, .status = status};
 	member_detach(r);
 	ranges_drop(r);
 	r->next = t->lost;
 	t->lost = r;
-	reply_lost_send(t, r->work->graph.event, r->done_bytes);
+	reply_lost_send(t, &lost);
+}
+
+static const char *failure_text(int status)
+{
+	switch (status) {
+	case DXP_ENOENT: return "this xPU is not in the group of switches";
+	case DXP_EINVAL:
+		return "the members disagree about the operation; run one release of dxpd on all "
+		       "machines";
+	default: return dxp_status_text(status);
+	}
+}
+
+/* Ends a reduction for another reason than lost switches, with a sentence. */
+static void reduction_fail(struct reduction *r, int status)
+{
+	char text[COMMAND_FAILURE_BYTES];
+
+	snprintf(text, sizeof(text), "sum by switches: %s", failure_text(status));
+	tenant_complain(r->tenant, "%s", text);
+	if (r->work)
+		reply_failed_send(r->tenant, r->work->graph.event, text);
+	reduction_end(r, status);
+}
+
+/* Returns true if the host can continue the operation without switches. */
+static bool continues(int status)
+{
+	return status == DXP_EPEERLOST || status == DXP_EUNSUPPORTED;
 }
 
 /* ---- pieces ---- */
 
 static void piece_reduce(struct reduction *r, const uint8_t *send, uint8_t *receive)
 {
-	const struct allreduce_command *c = command_of(r);
+	const struct allreduce_command *c = &r->command;
 	const struct switch_reduce reduce = {
 		.send = send,
 		.receive = receive,
@@ -102,15 +140,16 @@ static void piece_reduce(struct reduction *r, const uint8_t *send, uint8_t *rece
 		.op = (enum dxp_inc_op)c->reduction,
 	};
 
-	if (switch_group_reduce(r->member->group, &reduce) != DXP_OK) {
-		switch_group_give_up(r->member->group);
-		reduction_lost(r);
-	}
+	int status = switch_group_reduce(r->member->group, &reduce);
+	if (continues(status))
+		reduction_lost(r, status);
+	else if (status != DXP_OK)
+		reduction_fail(r, status);
 }
 
 static void dma_complain(const struct reduction *r, const struct bridge_end *end)
 {
-	tenant_complain(r->work->tenant, "ALLREDUCE: %s failed at byte %llu: %s",
+	tenant_complain(r->tenant, "ALLREDUCE: %s failed at byte %llu: %s",
 			bridged_step_name(end->step), (unsigned long long)(r->done_bytes + end->at),
 			bridged_end_text(end));
 }
@@ -122,10 +161,10 @@ static void piece_end(struct reduction *r, uint64_t bytes)
 {
 	r->done_bytes += bytes;
 	if (r->status != DXP_OK)
-		reduction_lost(r);
+		reduction_lost(r, r->status);
 	else if (left(r))
 		reduction_end(r, DXP_ECANCELED);
-	else if (r->done_bytes < command_of(r)->bytes)
+	else if (r->done_bytes < r->command.bytes)
 		piece_begin(r);
 	else
 		reduction_end(r, DXP_OK);
@@ -163,7 +202,7 @@ static void piece_read(struct pump_transfer *p, const struct bridge_end *end)
 /* Moves `bytes` of the piece between device memory and the buffer. */
 static void piece_move(struct reduction *r, bool in, uint64_t bytes)
 {
-	const struct allreduce_command *c = command_of(r);
+	const struct allreduce_command *c = &r->command;
 	const struct bridge_order order = {.path = BRIDGE_DIRECT, .bytes = bytes};
 
 	r->pump = (struct pump_transfer){.ended = in ? piece_written : piece_read};
@@ -174,7 +213,7 @@ static void piece_move(struct reduction *r, bool in, uint64_t bytes)
 		r->pump.device_from = c->from + r->done_bytes;
 		r->pump.sink = r->buffer;
 	}
-	int status = pump_begin(bridged_pump(r->work->tenant->slot->bridged), &r->pump, &order,
+	int status = pump_begin(bridged_pump(r->tenant->slot->bridged), &r->pump, &order,
 				clock_now_ns());
 	if (status != DXP_OK)
 		reduction_end(r, status);
@@ -183,8 +222,8 @@ static void piece_move(struct reduction *r, bool in, uint64_t bytes)
 /* Starts the next piece. All members have the same pieces, whatever their memory is. */
 static void piece_begin(struct reduction *r)
 {
-	const struct allreduce_command *c = command_of(r);
-	uint8_t *base = r->work->tenant->memory->base;
+	const struct allreduce_command *c = &r->command;
+	uint8_t *base = r->tenant->memory->base;
 
 	r->piece_bytes = (uint32_t)min_u64(c->bytes - r->done_bytes, COMMAND_ALLREDUCE_PIECE);
 	if (r->buffer)
@@ -196,12 +235,12 @@ static void piece_begin(struct reduction *r)
 void allreduce_reduced(struct switch_member *m, int status, size_t elements)
 {
 	struct reduction *r = m->reduction;
-	const struct allreduce_command *c = command_of(r);
+	const struct allreduce_command *c = &r->command;
 	const uint64_t bytes = elements * dxp_inc_type_bytes((enum dxp_inc_type)c->type);
 
 	r->status = status;
-	if (status != DXP_OK && status != DXP_EPEERLOST)
-		reduction_end(r, status);
+	if (status != DXP_OK && !continues(status))
+		reduction_fail(r, status);
 	else if (r->buffer && bytes > 0)
 		piece_move(r, true, bytes);
 	else
@@ -212,9 +251,9 @@ void allreduce_reduced(struct switch_member *m, int status, size_t elements)
 
 static int reduction_prepare(struct reduction *r)
 {
-	struct tenant *t = r->work->tenant;
+	struct tenant *t = r->tenant;
 	struct slot *s = t->slot;
-	const struct allreduce_command *c = command_of(r);
+	const struct allreduce_command *c = &r->command;
 
 	r->member = tenant_switches_find(t, c->group);
 	if (!r->member || !r->member->created)
@@ -233,23 +272,41 @@ static int reduction_prepare(struct reduction *r)
 	return r->buffer ? DXP_OK : DXP_ENOMEM;
 }
 
-void allreduce_start(struct work *w)
+static void reduction_start(const struct reduction *with)
 {
 	struct reduction *r = calloc(1, sizeof(*r));
 
-	w->started_ns = clock_now_ns();
 	if (!r) {
-		allreduce_abandon(w);
-		work_done(w, DXP_ENOMEM);
+		allreduce_abandon(with->tenant, with->command.group);
+		if (with->work)
+			work_done(with->work, DXP_ENOMEM);
+		else
+			with->ended(with->kernel, DXP_ENOMEM);
 		return;
 	}
-	r->work = w;
-	w->tenant->busy++;
+	*r = *with;
+	r->tenant->busy++;
 	int status = reduction_prepare(r);
 	if (status == DXP_OK)
 		piece_begin(r);
-	else
+	else if (status == DXP_ERANGE)
 		reduction_end(r, status);
+	else
+		reduction_fail(r, status);
+}
+
+void allreduce_start(struct work *w)
+{
+	w->started_ns = clock_now_ns();
+	reduction_start(
+		&(struct reduction){.tenant = w->tenant, .command = *work_allreduce(w), .work = w});
+}
+
+void allreduce_kernel_start(struct tenant *t, const struct allreduce_command *c,
+			    struct kernel_reduce *k, kernel_reduce_ended ended)
+{
+	reduction_start(
+		&(struct reduction){.tenant = t, .command = *c, .kernel = k, .ended = ended});
 }
 
 void allreduce_detach(struct switch_member *m)
@@ -258,9 +315,9 @@ void allreduce_detach(struct switch_member *m)
 		member_detach(m->reduction);
 }
 
-void allreduce_abandon(struct work *w)
+void allreduce_abandon(const struct tenant *t, uint32_t group)
 {
-	struct switch_member *m = tenant_switches_find(w->tenant, work_allreduce(w)->group);
+	struct switch_member *m = tenant_switches_find(t, group);
 
 	if (m)
 		switch_group_give_up(m->group);
@@ -301,7 +358,7 @@ static const struct reduction *lost_find(const struct tenant *t, const uint32_t 
 {
 	const struct reduction *r = t->lost;
 
-	while (r && group && command_of(r)->group != *group)
+	while (r && group && r->command.group != *group)
 		r = r->next;
 	return r;
 }

@@ -47,10 +47,15 @@ static bool task_register(uint32_t index)
 	return index >= CFG_TASK_SRC_LO && index <= CFG_TASK_COUNT;
 }
 
+static bool allreduce_register(uint32_t index)
+{
+	return index >= CFG_ALLREDUCE_FROM_LO && index <= CFG_ALLREDUCE_TAG;
+}
+
 static uint8_t write_check(const struct cfg_target *target, uint32_t first, uint32_t count,
 			   const uint32_t *values)
 {
-	bool task = false;
+	bool task = false, allreduce = false;
 
 	if (range_bad(first, count))
 		return WIRE_NACK_BOUNDS;
@@ -60,7 +65,10 @@ static uint8_t write_check(const struct cfg_target *target, uint32_t first, uint
 		if (first + i == CFG_TASK_GO && values[i] != 1)
 			return WIRE_NACK_BOUNDS;
 		task |= task_register(first + i);
+		allreduce |= allreduce_register(first + i);
 	}
+	if (allreduce && (first != CFG_ALLREDUCE_FROM_LO || count != CFG_ALLREDUCE_WORDS))
+		return WIRE_NACK_BOUNDS;
 	if (!target)
 		return WIRE_NACK_RIGHTS;
 	return task && target->task->status == CFG_TASK_BUSY ? WIRE_NACK_RESOURCE : 0;
@@ -111,7 +119,8 @@ uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, con
 	if (rejected)
 		return rejected;
 	*go = (struct cfg_go){0};
-	for (uint32_t i = 0; i < count; i++)
+	go->allreduce = count == CFG_ALLREDUCE_WORDS && allreduce_register(first);
+	for (uint32_t i = 0; i < count && !go->allreduce; i++)
 		register_set(target, first + i, values[i], go);
 	return 0;
 }

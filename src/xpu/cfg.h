@@ -81,7 +81,28 @@
 	X(58, BRIDGE_FULL, RO, "times that bytes from the network found no free buffer")           \
 	X(59, BRIDGE_TRANSFERS, RO, "outstanding transfers of the bridge")                         \
 	X(60, BRIDGE_IN_TAKEN, RO, "buffers to the device in use now")                             \
-	X(61, BRIDGE_OUT_TAKEN, RO, "buffers from the device in use now")
+	X(61, BRIDGE_OUT_TAKEN, RO, "buffers from the device in use now")                          \
+	X(62, ALLREDUCE_FROM_LO, WO,                                                               \
+	  "allreduce of a kernel: address of the input; write all 12 registers in one access")     \
+	X(63, ALLREDUCE_FROM_HI, WO, "")                                                           \
+	X(64, ALLREDUCE_TO_LO, WO, "allreduce: address of the output")                             \
+	X(65, ALLREDUCE_TO_HI, WO, "")                                                             \
+	X(66, ALLREDUCE_COUNT_LO, WO, "allreduce: number of elements")                             \
+	X(67, ALLREDUCE_COUNT_HI, WO, "")                                                          \
+	X(68, ALLREDUCE_RESULT_LO, WO,                                                             \
+	  "allreduce: address of the result: 4 bytes error, 4 bytes tag")                          \
+	X(69, ALLREDUCE_RESULT_HI, WO, "")                                                         \
+	X(70, ALLREDUCE_GROUP, WO, "allreduce: the host's number of the group of switches")        \
+	X(71, ALLREDUCE_TYPE, WO, "allreduce: enum dxp_type")                                      \
+	X(72, ALLREDUCE_REDUCTION, WO, "allreduce: enum dxp_reduction")                            \
+	X(73, ALLREDUCE_TAG, WO,                                                                   \
+	  "allreduce: tag that the result gets; reads as 0, as all of them")                       \
+	X(74, ALLREDUCES_DONE, RO, "allreduces of kernels that succeeded")                         \
+	X(75, ALLREDUCES_FAILED, RO, "allreduces of kernels that were accepted and failed")        \
+	X(76, ALLREDUCES_REFUSED, RO, "allreduces of kernels that were not accepted")              \
+	X(77, SWITCH_GROUPS, RO, "groups of switches in which this xPU is a member")               \
+	X(78, SWITCH_REFUSED, RO, "groups of switches that were refused by their limits")          \
+	X(79, SWITCH_EXPIRED, RO, "groups of switches whose host did not complete their creation")
 
 enum cfg_register {
 #define CFG_ENUM(index, name, access, text) CFG_##name = index,
@@ -89,6 +110,9 @@ enum cfg_register {
 #undef CFG_ENUM
 		CFG_COUNT
 };
+
+/* registers of an allreduce, which one access writes */
+#define CFG_ALLREDUCE_WORDS (CFG_ALLREDUCE_TAG - CFG_ALLREDUCE_FROM_LO + 1)
 
 enum cfg_access { CFG_ACCESS_RO, CFG_ACCESS_RW, CFG_ACCESS_WO };
 
@@ -116,6 +140,7 @@ struct cfg_core {
 struct cfg_go {
 	bool task;
 	bool core;
+	bool allreduce; /* `values` are a struct dxp_allreduce_descriptor */
 };
 
 /* All registers at one moment: both halves of a 64-bit value are consistent. */
@@ -136,8 +161,9 @@ struct cfg_target {
 };
 
 /* Writes in order; `target` is NULL if the writer has not opened the xPU. Returns 0, or a NACK code
- * without any change. WIRE_NACK_BOUNDS: no such register, or TASK_GO is not 1. WIRE_NACK_RIGHTS:
- * read-only, or not open. WIRE_NACK_RESOURCE: the task is running and owns one of the registers. */
+ * without any change. WIRE_NACK_BOUNDS: no such register, TASK_GO is not 1, or not all registers of
+ * an allreduce. WIRE_NACK_RIGHTS: read-only, or not open. WIRE_NACK_RESOURCE: the task is running
+ * and owns one of the registers. */
 uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
 		  struct cfg_go *go);
 

@@ -82,8 +82,18 @@ static void state_fill(const struct slot *s, struct cfg_values *v)
 	v->words[CFG_COMMANDS_REFUSED] = c->rejected;
 	v->words[CFG_KERNELS] = c->kernels;
 	v->words[CFG_BUILDS] = c->builds;
+	v->words[CFG_ALLREDUCES_DONE] = c->reduces_done;
+	v->words[CFG_ALLREDUCES_FAILED] = c->reduces_failed;
+	v->words[CFG_ALLREDUCES_REFUSED] = c->reduces_refused;
 	cfg_set_64(v, CFG_SENT_LO, c->sent_bytes);
 	cfg_set_64(v, CFG_RECEIVED_LO, dxp_load_acquire64(&node_window(s->node)->total_bytes));
+}
+
+static void switches_fill(const struct slot *s, struct cfg_values *v)
+{
+	v->words[CFG_SWITCH_GROUPS] = switches_count(s, NULL);
+	v->words[CFG_SWITCH_REFUSED] = s->counters.switch_rejected;
+	v->words[CFG_SWITCH_EXPIRED] = s->counters.switch_expired;
 }
 
 static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, uint32_t count,
@@ -96,6 +106,7 @@ static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, 
 	identity_fill(s, &v);
 	state_fill(s, &v);
 	ports_fill(s, &v);
+	switches_fill(s, &v);
 	bridge_fill(s, t ? t->owner : NO_OWNER, &v);
 	if (t) {
 		v.words[CFG_MEMORY_KEY] = t->memory_key;
@@ -129,6 +140,8 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 	/* One write cannot do both: read-only registers lie between. */
 	if (!rejected && go.core)
 		rejected = core_set(t, &target.core);
+	if (!rejected && go.allreduce)
+		rejected = kernel_reduce_post(t, values);
 	if (!rejected && go.task)
 		transfer_task_start(t);
 	return rejected;

@@ -181,6 +181,7 @@ static inline const struct settle_command *work_settle(const struct work *w)
 }
 
 struct reduction;
+struct kernel_reduce;
 
 /* A group of switches in which a host has made this xPU a member. Lives until its thread ends. */
 struct switch_member {
@@ -191,7 +192,8 @@ struct switch_member {
 	bool created, leaving;
 	bool replies; /* the command SWITCHES with `sequence` waits for its answer */
 	uint32_t sequence;
-	struct reduction *reduction; /* ALLREDUCE that uses the group; NULL: none */
+	struct reduction *reduction;   /* ALLREDUCE that uses the group; NULL: none */
+	struct kernel_reduce *kernels; /* descriptors of kernels that wait for the group */
 };
 
 struct pull;
@@ -235,8 +237,11 @@ struct known_key {
 
 struct slot_counters {
 	uint32_t done, failed, rejected, kernels, builds;
+	uint32_t switch_rejected, switch_expired; /* groups of switches */
 	uint64_t sent_bytes;
 	uint32_t last_error;
+	/* allreduces of kernels */
+	uint32_t reduces_done, reduces_failed, reduces_refused;
 };
 
 /* Functions of higher files for lower ones (see README.md). */
@@ -283,6 +288,8 @@ struct slot {
 	struct build *builds, **builds_tail;
 	char *switches;      /* see slot_options */
 	struct dxp_inc *inc; /* endpoint of all groups of switches; NULL: not opened yet */
+	int inc_status;      /* of the last attempt to open it; no other one before inc_retry_ns */
+	uint64_t inc_retry_ns;
 	struct switch_member *switch_members;
 	bool closing;
 	uint64_t files_ns;   /* ns, next check of tenants' files */
@@ -358,8 +365,8 @@ uint32_t reply_events_flush_due(struct slot *s);
 uint64_t reply_events_deadline(const struct slot *s);
 /* The command with this event has started. */
 void reply_begun_send(struct tenant *t, uint64_t event);
-/* The switches of an ALLREDUCE are lost, after `done_bytes` of its output. */
-void reply_lost_send(struct tenant *t, uint64_t event, uint64_t done_bytes);
+/* Sends nothing if the event is 0. */
+void reply_lost_send(struct tenant *t, const struct command_lost *lost);
 /* Sends a sentence about a failed command, before its event. Sends nothing if `event` is 0, the
  * sentence is empty, or XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
@@ -398,13 +405,21 @@ void switches_receive(struct tenant *t, const struct command *c);
 /* Leaves all groups of a tenant. They end soon after that. */
 void switches_leave(const struct tenant *t);
 uint32_t switches_poll(struct slot *s);
+/* Returns the number of groups of switches in which a host, or any if `t` is NULL, has made this
+ * xPU a member. */
+uint32_t switches_count(const struct slot *s, const struct tenant *t);
 /* Leaves all groups and waits for their threads. */
 void switches_close(struct slot *s);
 
 /* allreduce.c */
 void allreduce_start(struct work *w);
+/* Starts a kernel's descriptor; calls `ended` when it completes, perhaps before it returns. The
+ * group must be free. */
+typedef void (*kernel_reduce_ended)(struct kernel_reduce *k, int status);
+void allreduce_kernel_start(struct tenant *t, const struct allreduce_command *c,
+			    struct kernel_reduce *k, kernel_reduce_ended ended);
 /* Makes all members lose the group of an ALLREDUCE that will not run. */
-void allreduce_abandon(struct work *w);
+void allreduce_abandon(const struct tenant *t, uint32_t group);
 /* Handles the result of the switches for m->reduction. */
 void allreduce_reduced(struct switch_member *m, int status, size_t elements);
 /* Separates a reduction whose DMA is outstanding from its group, which ends. */
@@ -414,6 +429,14 @@ void allreduces_cancel(struct tenant *t, const uint32_t *group, int status);
 void allreduce_settle(struct work *w);
 /* Fails the ALLREDUCE of a SETTLE that failed without running. */
 void allreduce_settle_cancelled(struct work *w);
+
+/* kernel_reduce.c */
+/* Posts the descriptor in a write of the registers ALLREDUCE_*. Returns 0 or a NACK code. */
+uint8_t kernel_reduce_post(struct tenant *t, const uint32_t words[CFG_ALLREDUCE_WORDS]);
+/* Starts the next descriptor of a group that is free. */
+void kernel_reduces_advance(struct switch_member *m);
+/* Completes all that wait for the group. */
+void kernel_reduces_cancel(struct switch_member *m);
 
 /* work_start.c */
 /* Starts ready commands, and reports failed ones. Returns how many. */

@@ -25,7 +25,7 @@ static void engine_start(struct work *w)
 static void failed_report(struct work *w, int status)
 {
 	if (w->op == COMMAND_ALLREDUCE)
-		allreduce_abandon(w);
+		allreduce_abandon(w->tenant, work_allreduce(w)->group);
 	if (w->op == COMMAND_SETTLE)
 		allreduce_settle_cancelled(w);
 	work_report(w, status);

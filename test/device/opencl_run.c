@@ -306,7 +306,7 @@ static void opencl_run__speaks_with_a_nic(void **state)
 
 static char *source_read(void)
 {
-	static const char *const files[] = {"window.h", "shared.h", "device.h"};
+	static const char *const files[] = {"window.h", "shared.h", "reduction.h", "device.h"};
 	const size_t space = 1 << 20;
 	char *text = calloc(1, space), path[512];
 	size_t bytes = 0;

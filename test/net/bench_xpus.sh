@@ -73,7 +73,7 @@ refuse 2 "'nonsense' is not an option" dxp bench direct nonsense
 say "== allreduce among xPUs"
 bench collective --case '2 xPUs'
 for size in '1024 B' '64 KiB' '1 MiB'; do
-	for contender in ring tree switch 'through the host'; do
+	for contender in ring tree switch kernels 'through the host'; do
 		rows "2 xPUs, $size" "$contender" time 1
 	done
 done

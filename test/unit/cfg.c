@@ -113,6 +113,29 @@ static void cfg_write__core(void **state)
 	assert_int_equal(cfg_write(NULL, CFG_CORE, 2, values, &go), WIRE_NACK_RIGHTS);
 }
 
+/* Only one access to all registers of an allreduce is a descriptor. */
+static void cfg_write__allreduce(void **state)
+{
+	const uint32_t values[CFG_ALLREDUCE_WORDS + 1] = {0};
+	const uint32_t first = CFG_ALLREDUCE_FROM_LO, words = CFG_ALLREDUCE_WORDS;
+	struct cfg_task task = {.status = CFG_TASK_BUSY};
+	struct cfg_target target = {.task = &task};
+	struct cfg_go go = {0};
+
+	assert_int_equal(cfg_write(&target, first, words, values, &go), 0);
+	assert_true(go.allreduce && !go.task && !go.core);
+	for (uint32_t i = first; i <= CFG_ALLREDUCE_TAG; i++)
+		for (uint32_t count = 1; i + count <= CFG_ALLREDUCE_TAG + 1; count++)
+			if (count != words)
+				assert_int_equal(cfg_write(&target, i, count, values, &go),
+						 WIRE_NACK_BOUNDS);
+	assert_int_equal(cfg_write(&target, first, words + 1, values, &go), WIRE_NACK_RIGHTS);
+	assert_int_equal(cfg_write(NULL, first, words, values, &go), WIRE_NACK_RIGHTS);
+	task.status = CFG_TASK_NEVER;
+	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, 1, values, &go), 0);
+	assert_false(go.allreduce);
+}
+
 static void cfg_write__rejections_change_nothing(void **state)
 {
 	const uint32_t values[CFG_COUNT] = {1, 1, 1, 1, 1, 1, 1, 1, 2, 1};
@@ -148,6 +171,7 @@ int main(void)
 		cmocka_unit_test(cfg_read__bounds),
 		cmocka_unit_test(cfg_write__task_in_one_access),
 		cmocka_unit_test(cfg_write__core),
+		cmocka_unit_test(cfg_write__allreduce),
 		cmocka_unit_test(cfg_write__rejections_change_nothing),
 	};
 

@@ -3,10 +3,15 @@
  * lengths 0, 1 and primes, 1 to 8 members. */
 #include <math.h>
 
+#include "collective/limits.h"
 #include "switch/reduce_half.h"
 #include "test/unit/group_rig.h"
+#include "xpu/limits.h"
 
 #define ELEMENTS_MAX 4001
+
+_Static_assert(XPU_ALIGN % COLLECTIVE_KERNEL_ALIGN == 0,
+	       "a kernel's address rounded down is in the same allocation");
 
 /* ---- elements as doubles; the integers used here are exact as doubles ---- */
 
@@ -438,6 +443,42 @@ static void group__xpu_twice(void **state)
 	dxp_group_destroy(g);
 }
 
+/* Addresses between aligned ones, up to the end of the allocations, in memory that only DMA can
+ * access. */
+static void group__bridged_memory(void **state)
+{
+	static const enum dxp_type types[] = {DXP_INT8, DXP_BFLOAT16, DXP_FLOAT, DXP_UINT64};
+	struct rig *r = calloc(1, sizeof(*r));
+
+	assert_non_null(r);
+	assert_true(rig_open(r, "ocl+bridged", 3, NULL, 0));
+	for (int way = DXP_WAY_RING; way <= DXP_WAY_TREE; way++) {
+		struct dxp_group *g = group_open(r, 3, (enum dxp_way)way);
+		for (uint32_t t = 0; t < 2 * ARRAY_COUNT(types); t++) {
+			struct dxp_collective c = {.count = 97, .type = types[t / 2]};
+			case_run(r, g, 3, ALLREDUCE, c, t % 2);
+			c.parts = parts_of(r);
+			for (uint32_t m = 0; m < 3; m++) {
+				const uint64_t bytes = c.count * dxp_type_bytes(c.type);
+				r->parts[m].from += BUFFER_BYTES - bytes;
+				r->parts[m].to += BUFFER_BYTES - bytes;
+				r->parts[m].from_bytes = r->parts[m].to_bytes = bytes;
+			}
+			inputs_write(r, &c, ALLREDUCE, 3);
+			ok(dxp_allreduce(g, &c));
+			ok(dxp_group_wait(g, LONG_NS));
+			outputs_check(r, &c, ALLREDUCE, 3);
+		}
+		case_run(r, g, 3, REDUCE, (struct dxp_collective){.count = 97, .type = DXP_INT32},
+			 false);
+		case_run(r, g, 3, REDUCE_SCATTER,
+			 (struct dxp_collective){.count = 97, .type = DXP_INT32}, true);
+		dxp_group_destroy(g);
+	}
+	rig_close(r);
+	free(r);
+}
+
 static int open_ocl(void **state)
 {
 	struct rig *r = calloc(1, sizeof(*r));
@@ -536,6 +577,7 @@ int main(void)
 	};
 	const struct CMUnitTest alone[] = {cmocka_unit_test(group__rv32),
 					   cmocka_unit_test(group__mixed_engines)};
+	const struct CMUnitTest bridged[] = {cmocka_unit_test(group__bridged_memory)};
 	int failed = 0;
 
 	if (!daemons_opencl()) {
@@ -543,5 +585,6 @@ int main(void)
 		return 77;
 	}
 	failed += cmocka_run_group_tests_name("ocl", tests, open_ocl, close_rig);
-	return failed + cmocka_run_group_tests_name("rv32", alone, NULL, NULL);
+	failed += cmocka_run_group_tests_name("rv32", alone, NULL, NULL);
+	return failed + cmocka_run_group_tests_name("memory behind DMA", bridged, NULL, NULL);
 }

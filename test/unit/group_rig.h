@@ -109,7 +109,7 @@ static struct dxp_group *group_open(struct rig *r, uint32_t members, enum dxp_wa
 	return g;
 }
 
-static const struct dxp_part *parts_of(struct rig *r)
+UNUSED static const struct dxp_part *parts_of(struct rig *r)
 {
 	for (uint32_t m = 0; m < r->members; m++)
 		r->parts[m] = (struct dxp_part){.from = r->from[m],
