@@ -16,7 +16,7 @@ set(DXP_LONG_TESTS
 	unit/slot_nic_hosts_process 18 unit/slot_nic_bridged_process 18 net/admission 20
 	net/inc_compat 20 net/inc_hostile 20 unit/switch_rc 20 device/c++ 16
 	unit/worker_process 14 unit/slot_zygote 16 unit/host_mmd 16 net/inc_limits 16
-	net/sessions 16 net/opencl_collective 16 net/observe 16 models/credit 15
+	net/sessions 16 net/opencl_collective 50 net/observe 16 models/credit 15
 	unit/model_allreduce 15 unit/group_faults 14 security/binaries 14 unit/model_crossbar 13
 	net/inc_priority 13 unit/registry 12 net/model_page 12 net/bench_to 12 sim/stress 12
 	sim/staged 12)
@@ -25,7 +25,7 @@ set(DXP_WAITING_TESTS
 	net/web_hostile net/data_path net/badinput net/silence net/output net/bridge_far
 	net/inc_faults net/inc_loss net/admission net/advertise net/inc_compat net/inc_hostile
 	net/inc_limits net/inc_priority net/managers net/sessions net/observe net/bench_to
-	net/web unit/dxpd unit/host_bridge unit/host_mmd unit/fault)
+	net/chaos net/web unit/dxpd unit/host_bridge unit/host_mmd unit/fault)
 
 # Sets the cost and the job slots of a test. `slots`: those of its kind.
 function(dxp_test_time name slots)

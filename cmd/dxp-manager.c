@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements dxp-manager: command line and exit codes around src/manager/server.h. */
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,16 +48,6 @@ static int open_exit_code(int status)
 	case DXP_ENOMEM: log_error("not enough memory"); return EXIT_FAILED;
 	default: return EXIT_FAILED;
 	}
-}
-
-static void signals_set(void)
-{
-	struct sigaction action = {.sa_handler = on_signal};
-
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
 }
 
 /* Writes the manager's address to the file of --announce. Renames a complete file, so that readers
@@ -153,7 +142,7 @@ int main(int argc, char **argv)
 	keys_erase(options.key, sizeof(options.key)); /* the server has a copy */
 	if (status != DXP_OK)
 		return open_exit_code(status);
-	signals_set();
+	program_signals_set(on_signal);
 	code = EXIT_STATE;
 	if (ready_report(&a)) {
 		code = server_run(server) == DXP_OK ? EXIT_GOOD : EXIT_STATE;

@@ -90,11 +90,8 @@ static int signals_set(void)
 			  "raise \"ulimit -n\"");
 		return SWITCH_EXIT_FAILED;
 	}
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
+	program_signals_set(on_signal);
 	sigaction(SIGUSR1, &action, NULL);
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
 	return -1;
 }
 

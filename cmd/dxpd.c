@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -62,28 +61,6 @@ static int join_exit_code(int status)
 	case DXP_ETIMEDOUT: return EXIT_SILENT;
 	default: return EXIT_FAILED;
 	}
-}
-
-/* Raises the soft limit of descriptors to the hard limit, because each host of an xPU needs a
- * descriptor. */
-static void descriptors_raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static void signals_set(void)
-{
-	struct sigaction action = {.sa_handler = on_signal};
-
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
 }
 
 static int daemon_serve(struct daemon *b, const struct dxpd_arguments *a)
@@ -180,8 +157,8 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	a.daemon.stop = &stop;
-	signals_set();
-	descriptors_raise_limit();
+	program_signals_set(on_signal);
+	program_descriptors_raise(); /* each host of an xPU needs a descriptor */
 	int status = daemon_open(&a.daemon, &daemon);
 	keys_erase(&fabric, sizeof(fabric)); /* the nodes have copies */
 	if (status != DXP_OK)

@@ -417,10 +417,10 @@ static struct daemon_options daemon_options(void)
 
 int dxpd_options_parse(int argc, char **argv, struct dxpd_arguments *out)
 {
-	const int first = options_parse(argc, argv, &dxpd_usage);
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &dxpd_usage, &args))
+		return args.status;
 	if (!a.measure && a.manager.given && !a.key) {
 		fprintf(stderr, "dxpd: error: --manager needs --key, or `key` in section [dxpd] of "
 				"/etc/dxp/dxp.conf; after `dxp join`, neither is needed; see `dxpd "

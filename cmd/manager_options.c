@@ -21,7 +21,7 @@
 static struct {
 	const char *key, *state, *announce;
 	struct etcd_tls tls;
-	struct etcd_place etcd;             /* count 0: SQLite */
+	struct etcd_place etcd;             /* count 0: the store is SQLite */
 	struct udp_address bind, advertise; /* port 0 and ip 0: not given */
 	bool bind_given;
 	int policy, admission; /* enum grants_policy, enum admission, or CHOOSE */
@@ -179,7 +179,8 @@ static bool only_here(const struct manager_arguments *o)
 	       (address_equal(&o->advertise, &none) || address_loopback(&o->advertise));
 }
 
-/* Chooses what was not given. Off the loopback, access is by name only. */
+/* Chooses admission and policy if they were not given. A manager that other machines reach demands
+ * tokens. Such a manager, and any that demands tokens, demands explicit grants. */
 static void access_choose(struct manager_arguments *out)
 {
 	const bool local = only_here(out);
@@ -195,10 +196,10 @@ static void access_choose(struct manager_arguments *out)
 
 int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
 {
-	const int first = options_parse(argc, argv, &manager_usage);
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &manager_usage, &args))
+		return args.status;
 	if (!a.key || !a.state) {
 		fprintf(stderr, "dxp-manager: error: --key and --state are needed, or `key` and "
 				"`state` in section [dxp-manager] of /etc/dxp/dxp.conf; see "

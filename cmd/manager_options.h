@@ -8,16 +8,18 @@
 
 struct manager_arguments {
 	const char *key, *state, *announce;
-	const struct etcd_place *etcd; /* NULL: SQLite */
+	const struct etcd_place *etcd; /* NULL: the store is SQLite */
 	struct etcd_tls tls;
 	struct udp_address bind;
-	/* all zero: none; port 0: the port that the manager listens on */
+	/* address at which nodes reach the manager; all zero: not given; port 0: the port that the
+	 * manager listens on */
 	struct udp_address advertise;
 	enum grants_policy policy;
 	enum admission admission;
 	bool new_key, operator_token, verbose;
-	bool chosen;     /* off the loopback, with the default of --admit or --grants */
-	int ready_fd;    /* -1: standard output */
+	/* the manager is reachable from other machines, and --admit or --grants was not given */
+	bool chosen;
+	int ready_fd;    /* descriptor for the ready message; -1: standard output */
 	uint32_t events; /* bound of the event log */
 };
 

@@ -279,10 +279,10 @@ static void name_set(struct sw_options *core)
 
 int switch_options_parse(int argc, char **argv, struct serve_options *out)
 {
-	const int first = options_parse(argc, argv, &switch_usage);
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &switch_usage, &args))
+		return args.status;
 	if (a.ip == 0)
 		return switch_options_refuse(
 			"--address is needed, or `address` in section [dxp-switch] of "

@@ -96,10 +96,10 @@ static int usage_fail(const char *text)
 
 int web_options_parse(int argc, char **argv, struct web_arguments *out)
 {
-	const int first = options_parse(argc, argv, &web_usage);
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &web_usage, &args))
+		return args.status;
 	if (!a.certificate != !a.certificate_key)
 		return usage_fail("--certificate and --certificate-key belong together");
 	if (a.switches.count > WEB_SWITCHES)

@@ -16,7 +16,7 @@ local DATA_BYTES = 64
 local TYPES = {
 	[0x01] = "HELLO", [0x02] = "HELLO_ACK", [0x03] = "RESET", [0x04] = "PING",
 	[0x05] = "PONG", [0x06] = "PMTU_PROBE", [0x07] = "PMTU_ACK", [0x08] = "BYE",
-	[0x09] = "REJECT",
+	[0x09] = "REJECT", [0x0a] = "COOKIE",
 	[0x10] = "ACK", [0x11] = "NACK", [0x12] = "CREDIT", [0x13] = "RESYNC",
 	[0x20] = "NAP", [0x21] = "PUT", [0x22] = "GET_REQ", [0x23] = "GET_RSP",
 	[0x24] = "ATOMIC", [0x25] = "ATOMIC_RSP",
@@ -135,6 +135,7 @@ field("hello.payload", "Largest payload", "uint16", base.DEC)
 field("hello.features", "Features", "uint32", base.HEX)
 field("hello.uuid", "UUID", "bytes")
 field("hello.token", "Token", "uint64", base.HEX)
+field("hello.cookie", "Cookie", "uint64", base.HEX)
 field("hello.echo_session", "Answers session", "uint32", base.HEX)
 field("hello.echo_psn", "Answers packet number", "uint32", base.DEC)
 field("hello.nap_credit", "First NAP credits", "uint16", base.DEC)
@@ -152,6 +153,10 @@ field("reject.code", "Reason", "uint8", base.DEC, REFUSALS)
 field("reject.protect", "Required protection", "uint8", base.DEC, PROTECTIONS)
 field("reject.echo", "Answers counter", "uint16", base.DEC)
 field("reject.proof", "Proof", "bytes")
+field("cookie.session", "Answers session", "uint32", base.HEX)
+field("cookie.psn", "Answers packet number", "uint32", base.DEC)
+field("cookie.value", "Cookie", "uint64", base.HEX)
+field("cookie.proof", "Proof", "bytes")
 field("ping.opaque", "To be repeated", "uint64", base.HEX)
 field("pmtu.id", "Probe", "uint32", base.DEC)
 field("pmtu.bytes", "Bytes of UDP payload", "uint16", base.DEC)
@@ -432,8 +437,14 @@ function bodies.HELLO(tvb, tree, info)
 		{ "hello.incarnation", 8 }, { "hello.epoch", 4 }, { "hello.session", 4 },
 		{ "hello.psn", 4 }, { "hello.rwnd", 2 }, { "hello.payload", 2 },
 		{ "hello.features", 4 }, { nil, 4 }, { "hello.uuid", 16 }, { "hello.token", 8 },
-		{ "hello.echo_session", 4 }, { "hello.echo_psn", 4 }, { "hello.nap_credit", 2 },
-		{ "hello.recovery", 1 }, { "hello.protect", 1 },
+	})
+	if tvb(1, 1):uint() == 1 then
+		tree:add(fields["hello.cookie"], tvb(88, 8))
+	else
+		add_run(tree, tvb, 88, { { "hello.echo_session", 4 }, { "hello.echo_psn", 4 } })
+	end
+	add_run(tree, tvb, 96, {
+		{ "hello.nap_credit", 2 }, { "hello.recovery", 1 }, { "hello.protect", 1 },
 	})
 	if tvb(99, 1):uint() == 0 then
 		tree:add(fields["hello.tag"], tvb(104, 16))
@@ -453,6 +464,14 @@ function bodies.REJECT(tvb, tree, info)
 	local why = REFUSALS[tvb(36, 1):uint()] or "for an unknown reason"
 	info[#info + 1] = string.format("session 0x%08x: %s", tvb(32, 4):uint(), why)
 	tree:add_proto_expert_info(experts.refused, "Refused: " .. why)
+end
+
+function bodies.COOKIE(tvb, tree, info)
+	add_run(tree, tvb, 32, {
+		{ "cookie.session", 4 }, { "cookie.psn", 4 }, { "cookie.value", 8 }, { "cookie.proof", 16 },
+	})
+	info[#info + 1] = string.format("session 0x%08x: a cookie for its HELLO",
+		tvb(32, 4):uint())
 end
 
 function bodies.RESET(tvb, tree, info)

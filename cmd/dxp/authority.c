@@ -140,7 +140,7 @@ bool authority_grant_own(const struct authority *a, char name[FABRIC_NAME_BYTES]
 	struct channel *c;
 	int status = control_find(&fabric, &q);
 
-	/* A key that is admitted already learns its name. */
+	/* With a key that is admitted already, the answer contains its name. */
 	q.request.command = CHANNEL_ADMIT;
 	if (status == DXP_OK)
 		status = control_run(&q, &c);

@@ -4,7 +4,7 @@
  * same keys, tokens, nodes and grants:
  *
  *   registry/    the manager's state folder
- *   node.key, fabric.key, manager.pub, manager     as of `dxp join` */
+ *   node.key, fabric.key, manager.pub, manager     the files that `dxp join` writes */
 #ifndef CMD_DXP_AUTHORITY_H
 #define CMD_DXP_AUTHORITY_H
 
@@ -15,8 +15,8 @@ struct authority {
 	struct folder *folder;
 	const char *bind;                     /* address and port to listen on */
 	const char *grants;                   /* "any" or "explicit" */
-	const char *name;                     /* of this user; NULL: the host name */
-	char address[UDP_ADDRESS_TEXT_BYTES]; /* result: where the manager listens */
+	const char *name;                     /* name of this user; NULL: the host name */
+	char address[UDP_ADDRESS_TEXT_BYTES]; /* result: address on which the manager listens */
 };
 
 /* Returns whether the folder has such a manager, which may be stopped. */

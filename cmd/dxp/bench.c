@@ -23,7 +23,6 @@ static int list(void)
 	return EXIT_DONE;
 }
 
-/* Runs all benchmarks one after another, with the same options. */
 static int run_all(int argc, char **argv)
 {
 	int status = EXIT_DONE;

@@ -176,10 +176,10 @@ int bench_to_run(int argc, char **argv)
 					     "use the xPU may measure.\n"
 					     "Other users of the xPU are slower meanwhile. `dxp "
 					     "doctor --to NODE` checks the path."};
-	int first = options_parse(argc, argv, &usage);
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	b.budget_ns = b.quick ? S_NS / 10 : S_NS;
 	b.begin_ns = clock_now_ns();
 	return finish(&b, session_measure(&b, kinds[kind].heading, kinds[kind].run));

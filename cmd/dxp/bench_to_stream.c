@@ -62,7 +62,6 @@ static int window_fill(struct bench_to *b, const struct flow *f, struct window *
 	return status == DXP_EAGAIN && w->posted > w->ended ? DXP_OK : status;
 }
 
-/* Waits for the oldest operation. */
 static int window_wait(struct bench_to *b, const struct flow *f, struct window *w)
 {
 	return dxp_event_wait(b->session.fabric, w->events[w->ended++ % f->depth], BENCH_TO_WAIT,
@@ -90,7 +89,7 @@ static int sample(struct bench_to *b, const struct flow *f, uint64_t count, uint
 	return status;
 }
 
-/* Stores the operations per second of each round. */
+/* Measures a flow in several rounds. Stores the operations per second of each. */
 static int rounds_run(struct bench_to *b, const struct flow *f, uint64_t count,
 		      double per_s[ROUNDS_MAX])
 {

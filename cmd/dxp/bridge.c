@@ -127,8 +127,7 @@ int command_bridge(int argc, char **argv)
 					   "interval between two samples (default 1000)",
 					   OPTION_NUMBER, &interval_ms, 1, MINUTE_MS},
 					  JSON_ROW(o.json)};
-	const struct usage usage = {"bridge",
-				    "",
+	const struct usage usage = {"bridge", "",
 				    "Shows the bridges of a fabric, that is, of xPUs whose memory "
 				    "only DMA reaches. Over one interval: bytes per\n"
 				    "second that DMA moved to the device (IN) and from it (OUT), "
@@ -137,14 +136,11 @@ int command_bridge(int argc, char **argv)
 				    "Now: used buffers of each ring, outstanding\n"
 				    "transfers. Since the start: failed transfers, steps past "
 				    "their time limit. See docs/guide/observe.md.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    0,
-				    0};
-	int first = options_parse(argc, argv, &usage);
+				    ACCEPTS(rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (inquiry_run(&q, &a) != DXP_OK)
 		return print_fail("%s", q.text);
 	size_t count = query_nodes(a, &nodes);

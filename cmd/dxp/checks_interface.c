@@ -32,7 +32,6 @@ static bool address_is(const struct sockaddr *s, const struct udp_address *own)
 	return memcmp(&v6.sin6_addr, own->ip, sizeof(own->ip)) == 0;
 }
 
-/* Finds the interface with this address. */
 static bool interface_find(const struct udp_address *own, char out[IFNAMSIZ])
 {
 	struct ifaddrs *all, *i;

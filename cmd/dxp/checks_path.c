@@ -26,7 +26,7 @@
 #define PUTS_MAX     10
 #define SEARCH_NS    (2 * S_NS) /* ns that a search for the path MTU may last */
 #define WHY_BYTES    512
-#define HEADER_BYTES 48 /* bytes: IPv6 and UDP */
+#define HEADER_BYTES 48 /* bytes of the IPv6 and UDP headers */
 
 struct path {
 	const struct node_entry *row;

@@ -56,7 +56,6 @@ static void origin_format(const struct option_origin *o, char out[ORIGIN_BYTES])
 	}
 }
 
-/* Prints the heading of a section before its first line. */
 static void section_begin(struct shown *s, const char *section)
 {
 	if (!s->json && strcmp(s->last, section) != 0)
@@ -182,8 +181,7 @@ int command_config(int argc, char **argv)
 	bool json = false;
 	const struct option_row rows[] = {JSON_ROW(json)};
 	const struct usage usage = {
-		"config",
-		"show|list [SECTION]",
+		"config", "show|list [SECTION]",
 		"Shows the options of dxp, dxpd, dxp-manager, dxp-switch and dxp-web. show: each "
 		"value, and the file and line or the\n"
 		"variable that it came from; of the commands of dxp, only options that are set. "
@@ -191,24 +189,22 @@ int command_config(int argc, char **argv)
 		"variable and its meaning. SECTION, such as `dxp ping`: all of one section. Exit "
 		"status 2 if a file has an error,\n"
 		"which is printed with its line.",
-		rows,
-		ARRAY_COUNT(rows),
-		1,
-		4};
-	const int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 1, 4)};
 	char section[64] = "";
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	const bool list = strcmp(argv[first], "list") == 0;
-	if (!list && strcmp(argv[first], "show") != 0) {
-		print_fail("unknown command `dxp config %s`; see `dxp config --help`", argv[first]);
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	const bool list = strcmp(args.at[0], "list") == 0;
+	if (!list && strcmp(args.at[0], "show") != 0) {
+		print_fail("unknown command `dxp config %s`; see `dxp config --help`", args.at[0]);
 		return EXIT_USAGE;
 	}
 	struct shown s = {.json = json ? json_array() : NULL, .list = list};
-	for (int i = first + 1; i < argc; i++) {
+	for (int i = 1; i < args.count; i++) {
 		const size_t used = strlen(section);
-		snprintf(section + used, sizeof(section) - used, "%s%s", used ? " " : "", argv[i]);
+		snprintf(section + used, sizeof(section) - used, "%s%s", used ? " " : "",
+			 args.at[i]);
 		s.section = section;
 	}
 	int status = show(&s);

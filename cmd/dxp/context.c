@@ -267,8 +267,7 @@ int command_context(int argc, char **argv)
 		 OPTION_FLAG, &c.with_keys},
 		JSON_ROW(c.json)};
 	const struct usage usage = {
-		"context",
-		"list | use NAME | add NAME FOLDER | remove NAME",
+		"context", "list | use NAME | add NAME FOLDER | remove NAME",
 		"Names the fabrics of this user. list shows them, and marks the selected one with "
 		"'*'. use selects the one that\n"
 		"commands, the C library and the plugins find without --dir, --context, DXP_DIR "
@@ -276,26 +275,21 @@ int command_context(int argc, char **argv)
 		"a fabric's folder; remove ends the name. `dxp join --context NAME` joins and "
 		"names in one step. 'default' is the\n"
 		"user's state folder, 'system' the fabric of this machine's services.",
-		rows,
-		ARRAY_COUNT(rows),
-		1,
-		3};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 1, 3)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	char *const *a = argv + first;
-	const int count = argc - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (context_base(c.base, sizeof(c.base)) != DXP_OK)
 		return session_fail();
-	if (count == 1 && strcmp(a[0], "list") == 0)
+	if (args.count == 1 && strcmp(args.at[0], "list") == 0)
 		return list(&c);
-	if (count == 2 && strcmp(a[0], "use") == 0)
-		return use(&c, a[1]);
-	if (count == 3 && strcmp(a[0], "add") == 0)
-		return add(&c, a[1], a[2]);
-	if (count == 2 && strcmp(a[0], "remove") == 0)
-		return context_remove(&c, a[1]);
+	if (args.count == 2 && strcmp(args.at[0], "use") == 0)
+		return use(&c, args.at[1]);
+	if (args.count == 3 && strcmp(args.at[0], "add") == 0)
+		return add(&c, args.at[1], args.at[2]);
+	if (args.count == 2 && strcmp(args.at[0], "remove") == 0)
+		return context_remove(&c, args.at[1]);
 	print_fail("write `dxp context list`, `use NAME`, `add NAME FOLDER` or `remove NAME`");
 	return EXIT_USAGE;
 }

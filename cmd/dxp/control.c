@@ -59,7 +59,6 @@ static void exchange(struct channel *c, struct link *l)
 	}
 }
 
-/* Opens a channel with the present request. */
 static int channel_open(struct control *q, struct channel **out)
 {
 	struct channel_options options = {.manager = q->manager,

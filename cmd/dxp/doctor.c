@@ -88,8 +88,7 @@ int command_doctor(int argc, char **argv)
 		{"all", NULL, "check the way to each xPU that is alive, too", OPTION_FLAG, &d.all,
 		 0, 0},
 		JSON_ROW(d.options.json)};
-	const struct usage usage = {"doctor",
-				    "",
+	const struct usage usage = {"doctor", "",
 				    "Checks this machine and the fabric. Each line has the result "
 				    "(ok, warn or fail), what was found, and the next step.\n"
 				    "With --to or --all: also the way to xPUs, instead of OpenCL "
@@ -97,15 +96,12 @@ int command_doctor(int argc, char **argv)
 				    "version, round trip, path MTU, loss (PUTs of 10 MiB at most) "
 				    "and interface.\n"
 				    "Exit status 1 if a check fails.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    0,
-				    0};
-	int first = options_parse(argc, argv, &usage);
+				    ACCEPTS(rows, 0, 0)};
 	bool good;
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (d.to && d.all) {
 		print_fail("--to and --all exclude each other");
 		return EXIT_USAGE;

@@ -13,17 +13,13 @@ int command_down(int argc, char **argv)
 	bool json = false;
 	const struct option_row rows[] = {DIRECTORY_ROWS(directory), JSON_ROW(json)};
 	const struct usage usage = {
-		"down",
-		"",
+		"down", "",
 		"Stops the processes that `dxp up` started, and no others, and removes its files.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		0};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (!process_table_check() || !folder_open(&folder, directory, false))
 		return EXIT_FAILED;
 	bool loaded = folder_load(&folder);

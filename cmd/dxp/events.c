@@ -186,21 +186,17 @@ int command_events(int argc, char **argv)
 		 &e.o.json},
 	};
 	const struct usage usage = {
-		"events",
-		"",
+		"events", "",
 		"Prints the event log of the fabric, which its manager keeps: a line for each "
 		"event, with its number, time, kind, subject\n"
 		"and text. Kinds: started, joined, left, died, removed, granted, revoked, refused, "
 		"token-created, token-used,\n"
 		"token-revoked, path-blocked, path-slow, path-restored.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		0};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	e.q.fabric = &e.o.fabric;
 	since_set(&e, &since);
 	if (e.o.json && !e.follow)

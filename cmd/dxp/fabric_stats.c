@@ -109,21 +109,22 @@ static int services_query(struct fabric_stats *f, struct service_query_options *
 	memcpy(options->key, config->key, sizeof(options->key));
 	options->identity = config->keyed ? &config->identity : NULL;
 	options->entropy = rng_entropy_kernel;
+	options->follow = true;
 	int status = service_query_create(options, clock_now_ns(), &query);
 	if (status != DXP_OK)
 		return fail(f, status, dxp_status_text(status));
 	services_exchange(query, link);
-	const size_t bytes = options->count * sizeof(*out->views);
+	const size_t bytes = service_query_count(query) * sizeof(*out->views);
 	out->views = malloc(bytes);
-	out->count = out->views ? options->count : 0;
+	out->count = out->views ? service_query_count(query) : 0;
 	if (out->views)
 		memcpy(out->views, service_query_views(query), bytes);
 	service_query_destroy(query);
 	return out->views ? DXP_OK : fail(f, DXP_ENOMEM, dxp_status_text(DXP_ENOMEM));
 }
 
-/* Parses the addresses of the switches; an address that is given twice counts once. Returns how
- * many; -1: one does not parse. */
+/* Parses the addresses of the switches; an address that is given twice counts once. Returns their
+ * number; -1: an address does not parse. */
 static int switches_parse(struct fabric_stats *f, const char *const *switches, size_t count,
 			  struct service_target *out)
 {

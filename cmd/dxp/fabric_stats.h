@@ -20,20 +20,21 @@ struct fabric_stats {
 	char text[INQUIRY_TEXT_BYTES]; /* reason of a failure */
 };
 
-/* Reads the counters of these rows of the node table: one view for each, in order. The caller frees
- * *out with stats_list_free. */
+/* Reads the counters of the nodes in these rows of the node table. *out gets one view for each row,
+ * in the same order. The caller frees it with stats_list_free. */
 int fabric_stats_read(struct fabric_stats *f, const struct node_entry *nodes, size_t count,
 		      struct stats_list *out);
 
-/* Counters of the manager, then those of the switches. */
+/* Counters of the manager, then those of the switches, then those of further switches above and
+ * below them. */
 struct fabric_services {
 	struct service_view *views;
 	size_t count;
 };
 
 /* Reads the counters of the manager and of these switches ("IP" or "IP:PORT", at most
- * SERVICE_QUERY_MAX - 1). `missing` of a view is set if it gave none. The caller frees *out with
- * fabric_services_free. */
+ * SERVICE_QUERY_MAX - 1). `missing` of a view is set if its service gave none. The caller frees
+ * *out with fabric_services_free. */
 int fabric_services_read(struct fabric_stats *f, const char *const *switches, size_t count,
 			 struct fabric_services *out);
 void fabric_services_free(struct fabric_services *s);

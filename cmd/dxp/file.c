@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd/dxp/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -70,6 +71,30 @@ bool file_tail(const char *path, char *out, size_t bytes)
 	bool read = read_at(fd, size > most ? size - most : 0, out, bytes);
 	close(fd);
 	return read;
+}
+
+bool file_name_ends(const char *name, const char *end)
+{
+	size_t length = strlen(name), wanted = strlen(end);
+
+	return length > wanted && strcmp(name + length - wanted, end) == 0;
+}
+
+void file_each(const char *folder, const char *end, void (*use)(void *context, const char *path),
+	       void *context)
+{
+	DIR *files = opendir(folder);
+	struct dirent *entry;
+	char path[PATH_BYTES];
+
+	while (files && (entry = readdir(files))) {
+		if (!file_name_ends(entry->d_name, end))
+			continue;
+		snprintf(path, sizeof(path), "%.3000s/%.255s", folder, entry->d_name);
+		use(context, path);
+	}
+	if (files)
+		closedir(files);
 }
 
 bool file_out_open(struct file_out *out, const char *path)

@@ -18,6 +18,14 @@ char *file_load(const char *path, size_t most, size_t *bytes);
 bool file_head(const char *path, char *out, size_t bytes);
 bool file_tail(const char *path, char *out, size_t bytes);
 
+/* Returns true if the name ends so and has more characters before the end. */
+bool file_name_ends(const char *name, const char *end);
+
+/* Calls `use` with the path of each file of a folder whose name ends so. Does nothing if the folder
+ * is unreadable. */
+void file_each(const char *folder, const char *end, void (*use)(void *context, const char *path),
+	       void *context);
+
 /* An output file that gets its name only when it is complete. "-" is standard output. An existing
  * file that is not regular is written directly. */
 struct file_out {

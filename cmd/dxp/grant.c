@@ -61,13 +61,13 @@ static int assign(int argc, char **argv, enum query_kind kind, const char *text)
 	struct control keyed = {0};
 	struct query *query;
 	const struct option_row rows[] = {MANAGER_ROWS(a.o), JSON_ROW(a.o.json)};
-	const struct usage usage = {argv[0], "HOST XPU", text, rows, ARRAY_COUNT(rows), 2, 2};
-	int first = options_parse(argc, argv, &usage);
+	const struct usage usage = {argv[0], "HOST XPU", text, ACCEPTS(rows, 2, 2)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	a.host = q.host = argv[first];
-	a.xpu = q.xpu = argv[first + 1];
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	a.host = q.host = args.at[0];
+	a.xpu = q.xpu = args.at[1];
 	int status = control_find(&a.o.fabric, &keyed);
 	if (status == DXP_OK)
 		return assign_keyed(&a, &keyed);
@@ -117,17 +117,12 @@ int command_grants(int argc, char **argv)
 	struct query *a;
 	const struct option_row rows[] = {MANAGER_ROWS(o), JSON_ROW(o.json)};
 	const struct usage usage = {
-		"grants",
-		"",
-		"Lists the grants: which host may use which xPU. '*' means all.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		0};
-	int first = options_parse(argc, argv, &usage);
+		"grants", "", "Lists the grants: which host may use which xPU. '*' means all.",
+		ACCEPTS(rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (inquiry_run(&q, &a) != DXP_OK)
 		return print_fail("%s", q.text);
 	int status = o.json ? print_json_text(grant_list_json(a)) : grants_table(a);

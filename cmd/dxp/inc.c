@@ -147,13 +147,12 @@ int command_inc(int argc, char **argv)
 		 &c.interval_ms, 1, INTERVAL_MS_MAX},
 		{"json", NULL, "for programs", OPTION_FLAG, &c.json, 0, 0},
 	};
-	const struct usage usage = {
-		"inc", "[groups|refusals|test]", text, rows, ARRAY_COUNT(rows), 0, 1};
-	int first = options_parse(argc, argv, &usage);
+	const struct usage usage = {"inc", "[groups|refusals|test]", text, ACCEPTS(rows, 0, 1)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	c.what = first < argc ? argv[first] : NULL;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	c.what = args.count > 0 ? args.at[0] : NULL;
 	if (!section_select(&c)) {
 		print_fail("unknown command 'dxp inc %s'; see `dxp inc --help`", c.what);
 		return EXIT_USAGE;

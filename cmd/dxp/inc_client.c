@@ -16,7 +16,7 @@ struct inc_client {
 	struct link *link;
 	uint32_t own_ip;
 	uint16_t own_port;
-	uint32_t number; /* number of the query; the answer repeats it */
+	uint32_t number; /* number of the query, which the answer contains too */
 };
 
 int inc_client_open(uint32_t own_ip, struct inc_client **out)

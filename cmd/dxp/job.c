@@ -102,8 +102,7 @@ int command_job(int argc, char **argv)
 		 &c.job.replaces},
 		JSON_ROW(c.o.json)};
 	const struct usage usage = {
-		"job",
-		"begin NAME | end NAME",
+		"job", "begin NAME | end NAME",
 		"For schedulers. begin makes a key with the role host for the job NAME, grants it "
 		"N xPUs that no other grant\n"
 		"names, writes what its programs need to FOLDER, and prints the names of the xPUs. "
@@ -111,17 +110,14 @@ int command_job(int argc, char **argv)
 		"programs of the job lose the xPUs at once, and the grants. `end 'NAME*'` ends all "
 		"jobs whose names begin so.\n"
 		"Both need a fabric with tokens (`dxp manager init`) and the role operator.",
-		rows,
-		ARRAY_COUNT(rows),
-		2,
-		2};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 2, 2)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	const bool begins = strcmp(argv[first], "begin") == 0;
-	const bool ends = strcmp(argv[first], "end") == 0;
-	c.job.name = argv[first + 1];
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	const bool begins = strcmp(args.at[0], "begin") == 0;
+	const bool ends = strcmp(args.at[0], "end") == 0;
+	c.job.name = args.at[1];
 	c.job.fabric = c.o.fabric;
 	if (!words_good(&c, begins, ends))
 		return EXIT_USAGE;

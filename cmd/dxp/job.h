@@ -8,10 +8,10 @@
 #include "cmd/dxp/job_choice.h"
 
 struct job {
-	struct dxp_fabric_options fabric; /* the operator's */
+	struct dxp_fabric_options fabric; /* fabric and keys of the operator */
 	struct control operator_keys;
-	const char *name; /* of job_begin(): a name; of job_end(): a name, or a beginning and '*' */
-	const char *folder; /* of the job's keys; NULL, for job_end() only: there is none */
+	const char *name;   /* name of the job; for job_end() also the beginning of names and '*' */
+	const char *folder; /* folder of the job's keys; NULL, only for job_end(): there is none */
 	struct job_wish wish;
 	uint64_t wait_s;  /* s to wait for xPUs that other grants name */
 	uint64_t user;    /* user id that gets the keys; UINT64_MAX: this user */

@@ -23,8 +23,9 @@
 #include "cmd/dxp/token.h"
 #include "cmd/options/options.h"
 
-#define TOKEN_S        60           /* s; the token of a job is used at once */
-#define PAUSE_LEAST_NS (50 * MS_NS) /* between two choices: a few round trips of the others */
+#define TOKEN_S 60 /* s; the token of a job is used at once */
+/* shortest pause between two choices: a few round trips of the other jobs */
+#define PAUSE_LEAST_NS (50 * MS_NS)
 #define PAUSE_RANGE_NS (350 * MS_NS)
 
 /* A snapshot of the fabric. snapshot_end() releases it. */

@@ -70,7 +70,7 @@ static bool grants_end(struct job *j, const struct grants_row *rows, size_t coun
 	return good;
 }
 
-/* The files of a job, and what a killed program left of them while it wrote. */
+/* Returns true for the files of a job, and for incomplete ones that a killed program has left. */
 static bool of_job(const char *name)
 {
 	static const char *const files[] = {"manager", "manager.pub", "fabric.key", "node.key"};

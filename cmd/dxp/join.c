@@ -171,8 +171,7 @@ int command_join(int argc, char **argv)
 		 OPTION_TEXT, &j.name},
 		JSON_ROW(json)};
 	const struct usage usage = {
-		"join",
-		"HOST[:PORT][,HOST[:PORT]...] TOKEN",
+		"join", "HOST[:PORT][,HOST[:PORT]...] TOKEN",
 		"Joins the fabric of the manager on HOST, or of several managers. `dxp token "
 		"create` "
 		"there prints TOKEN. "
@@ -180,18 +179,15 @@ int command_join(int argc, char **argv)
 		"machine or user, and keeps it, the fabric's key and the manager's fingerprint in "
 		"FOLDER, where all commands,\n"
 		"plugins and `dxpd` find them.",
-		rows,
-		ARRAY_COUNT(rows),
-		2,
-		2};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 2, 2)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	j.host = argv[first];
-	const bool parsed = token_parse(argv[first + 1], &j.token);
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	j.host = args.at[0];
+	const bool parsed = token_parse(args.at[1], &j.token);
 	/* Other users of this machine see the arguments of programs. */
-	keys_erase(argv[first + 1], strlen(argv[first + 1]));
+	keys_erase(args.at[1], strlen(args.at[1]));
 	if (!parsed) {
 		print_fail("this is not a token: copy the whole word from `dxp1.` on that `dxp "
 			   "token create` printed");

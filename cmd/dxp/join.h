@@ -6,7 +6,7 @@
 #include "cmd/dxp/control.h"
 
 struct joining {
-	const char *folder; /* to write; exists; the caller has called owner_become */
+	const char *folder; /* existing folder for the files; the caller has called owner_become */
 	const char *host;   /* HOST[:PORT] of the manager, as given */
 	struct token token;
 	const char *name; /* NULL: the host name */

@@ -81,7 +81,7 @@ static int show(const struct keys_command *k)
 	return EXIT_DONE;
 }
 
-/* Requests that the manager puts the key `next` in the place of the present one. */
+/* Requests from the manager that the key `next` replaces the present one. */
 static int replace(struct control *q, const uint8_t next[KEYS_BYTES])
 {
 	uint8_t pair[KEYS_BYTES], before[KEYS_BYTES];
@@ -201,24 +201,20 @@ int command_keys(int argc, char **argv)
 						     k.o.fabric.manager),
 					  JSON_ROW(k.o.json)};
 	const struct usage usage = {
-		"keys",
-		"show | rotate",
+		"keys", "show | rotate",
 		"show prints the public key of this machine or user, whether the manager admits "
 		"it, and the manager's public key.\n"
 		"rotate replaces the key pair in FOLDER while the fabric runs: name, role and "
 		"grants stay, running nodes use the new\n"
 		"key within 3 s, and the manager refuses the old one. If it is interrupted, run "
 		"it again.",
-		rows,
-		ARRAY_COUNT(rows),
-		1,
-		1};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 1, 1)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	const bool rotates = strcmp(argv[first], "rotate") == 0;
-	if (!rotates && strcmp(argv[first], "show") != 0) {
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	const bool rotates = strcmp(args.at[0], "rotate") == 0;
+	if (!rotates && strcmp(args.at[0], "show") != 0) {
 		print_fail("write `dxp keys show` or `dxp keys rotate`");
 		return EXIT_USAGE;
 	}

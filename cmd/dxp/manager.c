@@ -16,7 +16,7 @@
 #include "link/udp.h"
 #include "wire/limits.h"
 
-/* An address that a machine with a network has a route to (RFC 5737); nothing is sent there. */
+/* An address to which a machine with a network has a route (RFC 5737). Nothing is sent to it. */
 #define OUTSIDE "192.0.2.1:9"
 
 struct init {
@@ -48,7 +48,7 @@ static bool bind_choose(struct init *i, char out[UDP_ADDRESS_TEXT_BYTES])
 	return true;
 }
 
-/* Makes a token for another machine. Returns a status; `reason`: why it is not DXP_OK. */
+/* Makes a token for another machine. Returns a status; if that is not DXP_OK, writes the reason. */
 static int token_make(const struct init *i, char token[TOKEN_TEXT_BYTES],
 		      char reason[CONTROL_TEXT_BYTES])
 {
@@ -158,21 +158,17 @@ int command_manager(int argc, char **argv)
 		 &i.role},
 		JSON_ROW(i.json)};
 	const struct usage usage = {
-		"manager",
-		"init",
+		"manager", "init",
 		"Starts a manager that admits machines by token, makes this user its operator, and "
 		"prints the line that another\n"
 		"machine runs to join. Run again, it starts the manager if needed and prints "
 		"another line. `dxp down` stops it.",
-		rows,
-		ARRAY_COUNT(rows),
-		1,
-		1};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 1, 1)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	if (strcmp(argv[first], "init") != 0 || channel_role_parse(i.role) == ROLE_NONE ||
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	if (strcmp(args.at[0], "init") != 0 || channel_role_parse(i.role) == ROLE_NONE ||
 	    (strcmp(i.grants, "any") != 0 && strcmp(i.grants, "explicit") != 0)) {
 		print_fail("write `dxp manager init`; --grants is any or explicit, --role is host, "
 			   "xpu or operator");

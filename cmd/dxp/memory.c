@@ -178,21 +178,17 @@ int command_put(int argc, char **argv)
 	struct move m = {0};
 	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
 	const struct usage usage = {
-		"put",
-		"XPU ADDRESS FILE|-",
+		"put", "XPU ADDRESS FILE|-",
 		"Writes a file, or standard input, into the memory of an xPU. ADDRESS is the "
 		"offset in that memory.\n"
 		"Nothing is allocated: the bytes overwrite whatever a program holds there.",
-		rows,
-		ARRAY_COUNT(rows),
-		3,
-		3};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 3, 3)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	const char *name = argv[first + 2];
-	if (!address_read(argv[first + 1], &m.address))
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	const char *name = args.at[2];
+	if (!address_read(args.at[1], &m.address))
 		return EXIT_USAGE;
 	bool standard = strcmp(name, "-") == 0;
 	if (standard && program_was_closed(STDIN_FILENO))
@@ -202,8 +198,7 @@ int command_put(int argc, char **argv)
 		return print_fail("cannot open %s: %s", name, strerror(errno));
 	m.bytes = bytes_left(fd);
 	progress_begin(&m.progress, "put", m.bytes);
-	int status =
-		move_run(&m, &o, argv[first], fd, standard ? "standard input" : name, put_file);
+	int status = move_run(&m, &o, args.at[0], fd, standard ? "standard input" : name, put_file);
 	if (!standard)
 		close(fd);
 	return status == EXIT_DONE ? report(&m, o.json) : status;
@@ -215,20 +210,16 @@ int command_get(int argc, char **argv)
 	struct move m = {0};
 	struct file_out out;
 	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
-	const struct usage usage = {"get",
-				    "XPU ADDRESS BYTES [FILE|-]",
+	const struct usage usage = {"get", "XPU ADDRESS BYTES [FILE|-]",
 				    "Reads the memory of an xPU into a file, or to standard "
 				    "output. The file is created when all bytes have arrived.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    3,
-				    4};
-	int first = options_parse(argc, argv, &usage);
+				    ACCEPTS(rows, 3, 4)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	const char *name = argc - first > 3 ? argv[first + 3] : "-";
-	if (!address_read(argv[first + 1], &m.address) || !address_read(argv[first + 2], &m.bytes))
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	const char *name = args.count > 3 ? args.at[3] : "-";
+	if (!address_read(args.at[1], &m.address) || !address_read(args.at[2], &m.bytes))
 		return EXIT_USAGE;
 	if (o.json && strcmp(name, "-") == 0) {
 		print_fail("--json and the data cannot both go to standard output; name a file");
@@ -237,7 +228,7 @@ int command_get(int argc, char **argv)
 	if (!file_out_open(&out, name))
 		return EXIT_FAILED;
 	progress_begin(&m.progress, "get", m.bytes);
-	int status = move_run(&m, &o, argv[first], out.fd, out.standard ? "standard output" : name,
+	int status = move_run(&m, &o, args.at[0], out.fd, out.standard ? "standard output" : name,
 			      get_file);
 	if (!file_out_close(&out, status == EXIT_DONE))
 		return EXIT_FAILED;

@@ -19,7 +19,7 @@ struct metrics {
 	struct session_options session;
 	struct fabric_stats source;
 	const char *format;
-	bool fabric, open; /* open: prints OpenMetrics */
+	bool fabric, open; /* open: true: prints OpenMetrics */
 	struct option_list switches;
 	struct stats_list nodes;
 	struct fabric_services services;
@@ -91,22 +91,18 @@ int command_metrics(int argc, char **argv)
 		BIND_ROW(m.session),
 	};
 	const struct usage usage = {
-		"metrics",
-		"",
+		"metrics", "",
 		"Prints the counters of the nodes on this machine once, for Prometheus: as "
 		"OpenMetrics, or with --format prometheus\n"
 		"in the text format that the textfile collector of node_exporter reads.\n"
 		"With --fabric, prints those of all nodes of the fabric, of its manager, and of "
-		"the switches of --switch;\n"
+		"the switches of --switch with those above and below;\n"
 		"dxp_node_up or dxp_service_up is 0 for one that does not answer.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		0};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (m.switches.count && !m.fabric) {
 		print_fail("--switch needs --fabric");
 		return EXIT_USAGE;

@@ -88,8 +88,8 @@ char *model_text_load(const char *path, size_t most)
 	return text;
 }
 
-/* Parses the options of a part. Returns the values of options_parse(). */
-static int parse(const struct model_part *part, int argc, char **argv)
+/* Parses the options of a part, and its argument. Returns what options_read returns. */
+static bool parse(const struct model_part *part, int argc, char **argv, struct arguments *out)
 {
 	struct option_row *rows = part_rows;
 	unsigned count = part->row_count;
@@ -123,10 +123,11 @@ static int parse(const struct model_part *part, int argc, char **argv)
 		.row_count = count,
 		.most = part->argument ? 1 : 0,
 	};
-	int first = options_parse(argc, argv, &usage);
-	if (first >= 0 && first < argc)
-		*part->argument_to = argv[first];
-	return first;
+	if (!options_read(argc, argv, &usage, out))
+		return false;
+	if (out->count > 0)
+		*part->argument_to = out->at[0];
+	return true;
 }
 
 /* Sets the parameters that all points share. */
@@ -224,10 +225,10 @@ static int run_part(const struct model_part *part, int argc, char **argv)
 {
 	static struct model_grid grid;
 	struct model_parameters p;
-	int first = parse(part, argc, argv);
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!parse(part, argc, argv, &args))
+		return args.status;
 	if (model_texts_check(part_rows, part_row_count)) {
 		print_fail("%s", error_text());
 		return EXIT_USAGE;

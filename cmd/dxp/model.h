@@ -14,7 +14,7 @@
 struct model_run {
 	const struct model_parameters *parameters; /* validated */
 	uint64_t seed;
-	bool seeded; /* --seed is given */
+	bool seeded; /* --seed was given */
 	const struct model_sink *sink;
 	bool json; /* print rows only, without text for readers */
 	bool tsv;  /* with `json` only: prints the rows as values separated by tabs */
@@ -39,7 +39,7 @@ struct model_part {
 	const struct model_shortcut *shortcuts;   /* at most 6; ends with a NULL option */
 	const struct model_exclusion *exclusions; /* ends with a NULL option; NULL: none */
 	bool random;                              /* rows depend on --seed */
-	/* groups and names of parameters with an effect; NULL: all have one */
+	/* groups and names of parameters that have an effect; NULL: all parameters have one */
 	const char *groups;
 	const char *argument;     /* name of an optional argument, NULL for none */
 	const char **argument_to; /* set if the argument is given */
@@ -75,8 +75,8 @@ int model_options_check(const struct model_part *part, const struct option_row *
  * DXP_EINVAL with error_text(). Unknown names pass. */
 int model_group_check(const struct model_part *part, const char *assignment);
 
-/* Returns the text of a file of at most `most` bytes, for free(). NULL with error_text(): it cannot
- * be read, or is no text. */
+/* Returns the text of a file of at most `most` bytes; the caller frees it. NULL, with error_text():
+ * the file cannot be read, or is not a text. */
 char *model_text_load(const char *path, size_t most);
 
 /* Prefixes error_text() with the file's name. Returns `status`. */

@@ -14,7 +14,6 @@ static const struct model_exclusion common[] = {
 	{0},
 };
 
-/* Returns the option of a name; NULL: none. */
 static const struct option_row *row_find(const struct option_row *rows, unsigned count,
 					 const char *name)
 {

@@ -46,7 +46,6 @@ struct trace_file {
 	unsigned slices;
 };
 
-/* Returns a row number for each stage. */
 static unsigned row_of(const char *stage)
 {
 	for (unsigned i = 0; i < MODEL_NIC_STAGES; i++)
@@ -91,7 +90,6 @@ static int trace_write(const struct model_parameters *p, enum model_op op, uint6
 	return status;
 }
 
-/* Parses --op into a range of operations. */
 static int ops_parse(unsigned *first, unsigned *last)
 {
 	static const char *const names[] = {"nap-imm", "nap-ind", "put", "get"};
@@ -116,7 +114,6 @@ static int run_one(const struct model_run *r, enum model_op op, uint64_t bytes)
 	return model_nic_rows(r->parameters, op, bytes, r->sink);
 }
 
-/* Traces one operation at one size. */
 static int run_trace(const struct model_run *r, unsigned first, unsigned last,
 		     const struct model_sweep *sizes)
 {

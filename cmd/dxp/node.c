@@ -20,24 +20,20 @@ int command_node(int argc, char **argv)
 						     o.fabric.manager),
 					  JSON_ROW(o.json)};
 	const struct usage usage = {
-		"node",
-		"remove NAME",
+		"node", "remove NAME",
 		"Removes a machine or user from the fabric: its nodes leave the node table of all "
 		"nodes at once, and its key is\n"
 		"refused from then on. NAME is the name given to `dxp join`, or the name of one of "
 		"its nodes. Needs the role\n"
 		"operator.",
-		rows,
-		ARRAY_COUNT(rows),
-		2,
-		2};
+		ACCEPTS(rows, 2, 2)};
 	struct channel *c;
-	int first = options_parse(argc, argv, &usage);
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	const char *name = argv[first + 1];
-	if (strcmp(argv[first], "remove") != 0 || !manage_name_valid(name)) {
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	const char *name = args.at[1];
+	if (strcmp(args.at[0], "remove") != 0 || !manage_name_valid(name)) {
 		print_fail("write `dxp node remove NAME`, with a name that `dxp nodes` lists");
 		return EXIT_USAGE;
 	}

@@ -130,14 +130,6 @@ const char *nodes_bytes_format(uint64_t bytes, char out[16])
 	return out;
 }
 
-/* Returns how the network reaches the node's memory; "" for a host. */
-static const char *memory_kind(const struct node_entry *row)
-{
-	if (row->kind != MANAGE_XPU)
-		return "";
-	return row->capabilities & MANAGE_CAPABILITY_BRIDGED ? "bridged" : "direct";
-}
-
 json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES], version[MANAGE_RELEASE_BYTES];
@@ -145,9 +137,9 @@ json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 		json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s}", "id", row->id, "name",
 			  row->name, "kind", row->kind == MANAGE_XPU ? "xpu" : "host", "engine",
 			  row->engine, "device", row->device, "memory_bytes",
-			  (json_int_t)row->memory_bytes, "memory_kind", memory_kind(row), "state",
-			  row->alive && !(traffic && traffic->dead) ? "alive" : "dead", "address",
-			  address_format(&row->address, address));
+			  (json_int_t)row->memory_bytes, "memory_kind", manage_memory_text(row),
+			  "state", row->alive && !(traffic && traffic->dead) ? "alive" : "dead",
+			  "address", address_format(&row->address, address));
 
 	if (node)
 		json_object_set_new(node, "version",
@@ -226,8 +218,9 @@ static void print_row(const struct listing *l, size_t i, int width)
 		nodes_bytes_format(traffic->out_bytes, out);
 	}
 	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-*s  %-22s %-7s %8s %8s  %-9s", row->id, row->name,
-	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory, memory_kind(row),
-	       width, state_text(row, traffic), address_format(&row->address, address),
+	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory,
+	       manage_memory_text(row), width, state_text(row, traffic),
+	       address_format(&row->address, address),
 	       manage_release_format(row->capabilities, version), in, out,
 	       traffic->protect ? traffic->protect : "");
 	if (l->wide.count)
@@ -266,7 +259,6 @@ static int print_json(const struct listing *l)
 	return print_json_text(all);
 }
 
-/* Prints the counters of the manager and of the switches. */
 static int services_print(struct fabric_stats *source, const struct option_list *switches)
 {
 	struct fabric_services services = {0};
@@ -311,8 +303,7 @@ int command_nodes(int argc, char **argv)
 					   "--key; IP or IP:PORT; may be repeated",
 					   OPTION_LIST, &switches, 0, 0},
 					  JSON_ROW(o.json)};
-	const struct usage usage = {"nodes",
-				    "",
+	const struct usage usage = {"nodes", "",
 				    "Lists the nodes of the fabric. VIA is how the network reaches "
 				    "an xPU's memory: direct, or bridged\n"
 				    "through DMA engines (`dxp bridge`). IN counts the bytes PUT "
@@ -328,17 +319,15 @@ int command_nodes(int argc, char **argv)
 				    "of its socket, with headers, the share of retransmitted\n"
 				    "packets, and datagrams dropped because its receive buffer was "
 				    "full. Otherwise the reason is shown, such as \"no answer\". "
-				    "The manager and the switches of --switch follow below the\n"
+				    "The manager, and the switches of --switch with those above "
+				    "and below, follow below the\n"
 				    "table; they are not in the JSON, but in that of `dxp top "
 				    "--fabric --json`.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    0,
-				    0};
-	int first = options_parse(argc, argv, &usage);
+				    ACCEPTS(rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (switches.count && !wide) {
 		print_fail("--switch needs --wide");
 		return EXIT_USAGE;

@@ -13,8 +13,8 @@
 
 #include "cmd/dxp/command.h"
 
-/* Finds the first part of an absolute path that is not root's; a symlink counts itself. Returns
- * false if there is none. */
+/* Finds the first part of an absolute path that does not belong to root. Does not follow symlinks.
+ * Returns false if there is none. */
 static bool part_foreign(const char *path, struct stat *out)
 {
 	char part[PATH_MAX];

@@ -142,22 +142,18 @@ int command_paths(int argc, char **argv)
 		JSON_ROW(o.json),
 	};
 	const struct usage usage = {
-		"paths",
-		"",
+		"paths", "",
 		"Shows the paths between nodes that a grant connects: round trip, loss, MTU. Each "
 		"node measures its peers in the\n"
 		"background by one packet a second, at most 64 peers at a time. Below the matrix, "
 		"each path that is blocked, lossy,\n"
 		"slow or short has a line. A program that does not poll, because it computes or is "
 		"stopped, answers no probe either.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		0};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (inquiry_run(&q, &a) != DXP_OK)
 		return print_fail("%s", q.text);
 	paths.count = query_nodes(a, &paths.nodes);

@@ -8,7 +8,7 @@
 #include "node/stats_read.h"
 #include "wire/stats.h"
 
-#define PATH_HEADER_BYTES 28 /* of IPv4 and UDP */
+#define PATH_HEADER_BYTES 28 /* bytes of the IPv4 and UDP headers */
 #define PATH_TEXT_BYTES   160
 
 /* All paths, sorted by sender and peer. */
@@ -16,7 +16,7 @@ struct paths {
 	const struct node_entry *nodes;
 	size_t count;
 	struct stats_list list; /* a view for each node */
-	uint64_t median_ns;     /* of the shortest round trips; 0: none is known */
+	uint64_t median_ns;     /* median of the shortest round trips; 0: none is known */
 };
 
 /* Sets median_ns. Returns false if out of memory. */

@@ -101,22 +101,18 @@ int command_ping(int argc, char **argv)
 		 &p.size, 0, 1u << 30},
 		JSON_ROW(p.options.json)};
 	const struct usage usage = {
-		"ping",
-		"XPU",
+		"ping", "XPU",
 		"Measures round trips from this host through the NIC of an xPU. If there is no "
 		"answer, the message begins with what\n"
 		"fails: manager unreachable, not in the node table, not granted, node dead, or "
 		"data path blocked.",
-		rows,
-		ARRAY_COUNT(rows),
-		1,
-		1};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 1, 1)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	p.times_ns = calloc(p.count, sizeof(*p.times_ns));
-	int code = p.times_ns ? run(&p, argv[first])
+	int code = p.times_ns ? run(&p, args.at[0])
 			      : print_fail("out of memory; use a smaller --count");
 	free(p.times_ns);
 	return code;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/program.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
 
@@ -183,17 +183,6 @@ static int process_open(const struct process *p)
 	return UNREACHABLE;
 }
 
-/* Raises the limit of descriptors to the hard limit: a fabric needs one for each process. */
-static void descriptors_raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void all_signal(const struct ending *all, unsigned count, int number)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -256,7 +245,7 @@ unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns)
 		print_fail("not enough memory to stop %u processes", count);
 		return count;
 	}
-	descriptors_raise_limit();
+	program_descriptors_raise(); /* a fabric needs one for each process */
 	for (unsigned i = 0; i < count; i++)
 		all[i] = (struct ending){&p[i], process_open(&p[i])};
 	all_signal(all, count, SIGTERM);

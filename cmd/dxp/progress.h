@@ -16,7 +16,7 @@ struct progress {
 
 void progress_begin(struct progress *p, const char *what, uint64_t total_bytes);
 void progress_step(struct progress *p, uint64_t moved_bytes);
-/* Updates the line with a count instead of bytes. */
+/* Updates the line, for operations that count something else than bytes. */
 void progress_count(struct progress *p, uint64_t done, uint64_t total);
 void progress_end(struct progress *p);
 

@@ -91,31 +91,26 @@ int command_reg(int argc, char **argv)
 	uint64_t value = 0;
 	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
 	const struct usage usage = {
-		"reg",
-		"XPU [NAME|INDEX [VALUE]]",
+		"reg", "XPU [NAME|INDEX [VALUE]]",
 		"Shows all registers of an xPU, or one, or writes one. Names are those of "
 		"docs/reference/registers.md, in any case.",
-		rows,
-		ARRAY_COUNT(rows),
-		1,
-		3};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 1, 3)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	int given = argc - first;
-	if (given > 1 && !register_parse(argv[first + 1], &index))
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	if (args.count > 1 && !register_parse(args.at[1], &index))
 		return EXIT_USAGE;
-	if (given > 2 && (!option_number_parse(argv[first + 2], &value) || value > UINT32_MAX)) {
+	if (args.count > 2 && (!option_number_parse(args.at[2], &value) || value > UINT32_MAX)) {
 		print_fail("'%s' is not a register value; write a number up to 0xffffffff",
-			   argv[first + 2]);
+			   args.at[2]);
 		return EXIT_USAGE;
 	}
-	if (!session_open(&o, argv[first], &s))
+	if (!session_open(&o, args.at[0], &s))
 		return EXIT_FAILED;
-	int status = given == 1   ? read_all(s.xpu, o.json)
-		     : given == 2 ? read_one(s.xpu, index, o.json)
-				  : write_one(s.xpu, index, (uint32_t)value, o.json);
+	int status = args.count == 1   ? read_all(s.xpu, o.json)
+		     : args.count == 2 ? read_one(s.xpu, index, o.json)
+				       : write_one(s.xpu, index, (uint32_t)value, o.json);
 	session_close(&s);
 	return status;
 }

@@ -353,17 +353,17 @@ int command_run(int argc, char **argv)
 		{"json", NULL, "print the summary as JSON, on standard error", OPTION_FLAG, &r.json,
 		 0, 0},
 	};
-	const struct usage usage = {
-		"run", "-- PROGRAM [ARGUMENT]...", text, rows, ARRAY_COUNT(rows), 1, PROGRAM_ARGS};
-	int first = options_parse(argc, argv, &usage);
+	const struct usage usage = {"run", "-- PROGRAM [ARGUMENT]...", text,
+				    ACCEPTS(rows, 1, PROGRAM_ARGS)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (r.type && strcmp(r.type, "cpu") != 0 && strcmp(r.type, "gpu") != 0 &&
 	    strcmp(r.type, "accelerator") != 0) {
 		print_fail("--type is cpu, gpu or accelerator, not '%s'", r.type);
 		return EXIT_USAGE;
 	}
-	r.program = argv + first;
+	r.program = args.at;
 	return run(&r);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads and prints the profiles of a program's processes: instructions by function and source line,
  * summed over nodes. plugins/opencl/program/profile.h has the format of the files. */
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,8 +81,9 @@ static void row_add(struct run_profile *p, char *fields[FIELDS])
 	snprintf(row->text, sizeof(row->text), "%s", fields[6]);
 }
 
-static void file_append(struct run_profile *p, const char *path)
+static void file_append(void *context, const char *path)
 {
+	struct run_profile *p = context;
 	char line[LINE_BYTES], *fields[FIELDS];
 	FILE *file = fopen(path, "re");
 
@@ -126,20 +126,8 @@ static void rows_join(struct run_profile *p)
 
 void run_profile_read(const char *folder, struct run_profile *out)
 {
-	DIR *files = opendir(folder);
-	struct dirent *entry;
-	char path[PATH_BYTES];
-
 	memset(out, 0, sizeof(*out));
-	while (files && (entry = readdir(files))) {
-		const size_t length = strlen(entry->d_name), end = strlen(FILE_END);
-		if (length <= end || strcmp(entry->d_name + length - end, FILE_END) != 0)
-			continue;
-		snprintf(path, sizeof(path), "%.3000s/%.255s", folder, entry->d_name);
-		file_append(out, path);
-	}
-	if (files)
-		closedir(files);
+	file_each(folder, FILE_END, file_append, out);
 	rows_join(out);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads and prints the summaries of a program's processes. */
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +11,6 @@
 #include "cmd/dxp/run.h"
 
 #define LIBRARY_END ".library.summary"
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t length = strlen(name), wanted = strlen(end);
-
-	return length > wanted && strcmp(name + length - wanted, end) == 0;
-}
 
 static struct run_row *row_of(struct run_report *r, const char *node)
 {
@@ -68,7 +60,8 @@ static void line_copy(struct run_report *r, const char *line)
 static bool has_driver_file(const char *path)
 {
 	char other[PATH_BYTES];
-	size_t length = strlen(path) - (ends_with(path, LIBRARY_END) ? strlen(LIBRARY_END) : 0);
+	size_t length =
+		strlen(path) - (file_name_ends(path, LIBRARY_END) ? strlen(LIBRARY_END) : 0);
 
 	if (!path[length])
 		return false;
@@ -76,8 +69,9 @@ static bool has_driver_file(const char *path)
 	return access(other, F_OK) == 0;
 }
 
-static void file_append(struct run_report *r, const char *path)
+static void file_append(void *context, const char *path)
 {
+	struct run_report *r = context;
 	char line[512];
 	FILE *file = fopen(path, "re");
 
@@ -91,19 +85,8 @@ static void file_append(struct run_report *r, const char *path)
 
 void run_report_read(const char *folder, struct run_report *out)
 {
-	DIR *files = opendir(folder);
-	struct dirent *entry;
-	char path[PATH_BYTES];
-
 	memset(out, 0, sizeof(*out));
-	while (files && (entry = readdir(files))) {
-		if (!ends_with(entry->d_name, ".summary"))
-			continue;
-		snprintf(path, sizeof(path), "%.3000s/%.255s", folder, entry->d_name);
-		file_append(out, path);
-	}
-	if (files)
-		closedir(files);
+	file_each(folder, ".summary", file_append, out);
 }
 
 static void row_show(const struct run_row *row)

@@ -79,13 +79,13 @@ int command_rv32(int argc, char **argv)
 		.least = 2,
 		.most = 2,
 	};
-	int first = options_parse(argc, argv, &usage);
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	if (strcmp(argv[first], "disasm") != 0) {
-		print_fail("dxp rv32 has no command '%s'; there is disasm", argv[first]);
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	if (strcmp(args.at[0], "disasm") != 0) {
+		print_fail("dxp rv32 has no command '%s'; there is disasm", args.at[0]);
 		return EXIT_USAGE;
 	}
-	return disasm(argv[first + 1]);
+	return disasm(args.at[1]);
 }

@@ -22,7 +22,7 @@ static const struct stats_value *value_find(const struct service_view *v, const 
 	return NULL;
 }
 
-/* Appends the values of the table that the service has and that are not 0; always the first. */
+/* Appends the first value of the table, and all others that the service has and that are not 0. */
 static void values_append(const struct service_view *v, char line[LINE_BYTES])
 {
 	static const char *const manager[] = {"nodes_alive", "nodes_dead", "grants",
@@ -70,6 +70,18 @@ void services_table(FILE *out, const struct fabric_services *s, unsigned columns
 
 /* ---- JSON ---- */
 
+static json_t *neighbours_json(const struct service_view *v, unsigned begin, unsigned end)
+{
+	json_t *out = json_array();
+
+	for (unsigned i = begin; i < end; i++) {
+		const uint32_t ip = v->neighbours[i];
+		json_array_append_new(out, json_sprintf("%u.%u.%u.%u", ip >> 24, ip >> 16 & 255,
+							ip >> 8 & 255, ip & 255));
+	}
+	return out;
+}
+
 static json_t *service_json(const struct service_view *v)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
@@ -89,6 +101,11 @@ static json_t *service_json(const struct service_view *v)
 	json_object_set_new(out, "pid", json_integer(v->about.pid));
 	json_object_set_new(out, "up_ns", json_integer((json_int_t)v->about.up_ns));
 	json_object_set_new(out, "counters", values);
+	if (v->target.role == STATS_ROLE_SWITCH) {
+		json_object_set_new(out, "parents", neighbours_json(v, 0, v->above));
+		json_object_set_new(out, "children",
+				    neighbours_json(v, v->above, v->neighbour_count));
+	}
 	return out;
 }
 

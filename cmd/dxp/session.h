@@ -39,7 +39,7 @@ struct session_options {
 		    "a fabric of `dxp context list` (default: $DXP_CONTEXT, else that of " \
 		    "`dxp context use`)"),                                                 \
 		FOLDER_ROW(to)
-/* The same for commands that make a fabric's folder. */
+/* Do what DIRECTORY_ROWS do, for commands that make a fabric's folder. */
 #define DIRECTORY_NEW_ROWS(to)                                                          \
 	CONTEXT_ROW(to, option_context_new_parse,                                       \
 		    "name of the fabric in `dxp context list`, new or known (default: " \

@@ -187,22 +187,18 @@ int command_token(int argc, char **argv)
 		 OPTION_TEXT, &t.role},
 		JSON_ROW(t.o.json)};
 	const struct usage usage = {
-		"token",
-		"create | list | revoke ID",
+		"token", "create | list | revoke ID",
 		"create prints a token for `dxp join`, a secret: who has it can join. list shows "
 		"all tokens, without secrets.\n"
 		"revoke ends a token. All need a fabric with tokens (`dxp manager init`) and the "
 		"role operator.",
-		rows,
-		ARRAY_COUNT(rows),
-		1,
-		2};
+		ACCEPTS(rows, 1, 2)};
 	struct control q = {0};
-	int first = options_parse(argc, argv, &usage);
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	const char *what = argv[first], *which = argv[first + 1];
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	const char *what = args.at[0], *which = args.at[1];
 	const bool revokes = strcmp(what, "revoke") == 0;
 	if ((!revokes && strcmp(what, "create") != 0 && strcmp(what, "list") != 0) ||
 	    revokes != (which != NULL)) {

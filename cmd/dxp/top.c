@@ -29,7 +29,7 @@
 #define INTERVAL_MIN 100
 #define INTERVAL_MAX 3600000
 #define ROWS_DEFAULT 24 /* rows of a terminal of unknown size */
-#define ROWS_LEAST   4  /* of the title and the nodes, above the manager and the switches */
+#define ROWS_LEAST   4  /* rows kept for title and nodes, above the manager and the switches */
 #define COLS_DEFAULT 80
 #define FRAME_BYTES  (256u << 10) /* bytes of a screen, drawn in one write */
 
@@ -300,23 +300,20 @@ int command_top(int argc, char **argv)
 		{"sort", "WHAT", "sort by name, in, out or repeats (default name)", OPTION_TEXT,
 		 &t.sort, 0, 0},
 	};
-	const struct usage usage = {"top",
-				    "",
-				    "Shows the traffic of the nodes on this machine: those of your "
-				    "own programs; for root, those of all users.\n"
-				    "With --fabric, shows all nodes of the fabric, its manager, "
-				    "and the switches of --switch; one that\n"
-				    "does not answer within a second is named as such.\n"
-				    "Rates and percentages cover the last interval, counts start "
-				    "with the node. `z` marks an idle session.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    0,
-				    0};
-	int first = options_parse(argc, argv, &usage);
+	const struct usage usage = {
+		"top", "",
+		"Shows the traffic of the nodes on this machine: those of your "
+		"own programs; for root, those of all users.\n"
+		"With --fabric, shows all nodes of the fabric, its manager, "
+		"and the switches of --switch with those above and below; one that\n"
+		"does not answer within a second is named as such.\n"
+		"Rates and percentages cover the last interval, counts start "
+		"with the node. `z` marks an idle session.",
+		ACCEPTS(rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (!sort_parse(t.sort, &t.options.sort))
 		return EXIT_USAGE;
 	if (t.switches.count && !t.fabric) {

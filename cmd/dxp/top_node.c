@@ -84,7 +84,6 @@ static json_t *node_json_of(const struct stats_view *v)
 		qps_json(n));
 }
 
-/* Returns the JSON of a node that did not return its counters. */
 static json_t *missing_json(const struct stats_view *v)
 {
 	return json_pack("{s:s, s:i, s:s, s:s, s:s}", "name", v->node.name, "id", v->node.id,

@@ -177,7 +177,6 @@ static void node_line(struct screen *s, const struct ranked *r)
 	line_put(s, line);
 }
 
-/* Prints the line of a node that did not return its counters. */
 static void missing_line(struct screen *s, const struct stats_view *v)
 {
 	char line[LINE_BYTES];

@@ -50,17 +50,6 @@ static void on_signal(int number)
 	interrupted = 1;
 }
 
-static void signals_set(void)
-{
-	struct sigaction action = {.sa_handler = on_signal};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
-}
-
-/* Prints why the capture cannot be written. */
 static int write_fail(const struct trace *t)
 {
 	if (t->out == stdout && !program_output_check())
@@ -306,7 +295,7 @@ static int trace_nodes(struct trace *t, const struct stats_list *nodes)
 		return EXIT_FAILED;
 	/* Handlers are installed before the file exists, so that after any signal the file is
 	 * closed properly. */
-	signals_set();
+	program_signals_set(on_signal);
 	if (sources_open(t, nodes) && out_open(t)) {
 		status = front_write(t) ? follow(t) : write_fail(t);
 		if (status == EXIT_DONE)
@@ -342,22 +331,19 @@ int command_trace(int argc, char **argv)
 		 "size of the ring between node and tracer, a power of two (default 16M)",
 		 OPTION_BYTES, &t->ring, TAP_RING_BYTES_MIN, TAP_RING_BYTES_MAX},
 	};
-	const struct usage usage = {"trace",
-				    "",
+	const struct usage usage = {"trace", "",
 				    "Writes the datagrams that running nodes send and receive to a "
 				    "pcapng file for Wireshark, until Ctrl-C,\n"
 				    "--seconds or --count. The capture is above UDP, so it has "
 				    "datagrams that DXP_FAULT drops; comments give the\n"
 				    "reason of each retransmission. To trace a program from its "
 				    "first datagram on: DXP_TRACE=FILE PROGRAM.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    0,
-				    0};
-	int first = options_parse(argc, argv, &usage), status;
+				    ACCEPTS(rows, 0, 0)};
+	struct arguments args;
+	int status;
 
-	if (first < 0) {
-		status = -1 - first;
+	if (!options_read(argc, argv, &usage, &args)) {
+		status = args.status;
 	} else if ((t->ring & (t->ring - 1)) != 0) {
 		print_fail("--ring is a power of two, such as 1M or 64M");
 		status = EXIT_USAGE;

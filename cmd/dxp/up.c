@@ -81,8 +81,8 @@ static void part_ended(const struct up *u, const struct process *process)
 	char how[96], tail[1024];
 
 	process_end_text(process, how, sizeof(how));
-	text_printed(u, process, tail, sizeof(tail)); /* the log is complete, since the process has
-						       * exited */
+	/* the log is complete, because the process has exited */
+	text_printed(u, process, tail, sizeof(tail));
 	print_fail("%s exited before the fabric was up%s%s; %s%s", process->name, *how ? ": " : "",
 		   how, *tail ? "last lines of its log:\n" : "its log is empty", tail);
 }
@@ -144,7 +144,6 @@ static bool going(struct up *u, const char *waiting_for)
 	return false;
 }
 
-/* Writes the address to listen on. */
 static bool bind_text(const struct up *u, char out[UDP_ADDRESS_TEXT_BYTES])
 {
 	struct udp_address address;
@@ -159,7 +158,6 @@ static bool bind_text(const struct up *u, char out[UDP_ADDRESS_TEXT_BYTES])
 	return true;
 }
 
-/* Starts a manager that admits by the fabric key. */
 static bool manager_keyed_start(struct up *u, const char *bind)
 {
 	char state[PATH_BYTES];
@@ -259,8 +257,8 @@ static int report(const struct up *u, const struct query *a)
 	return EXIT_DONE;
 }
 
-/* Chooses what was not given. Off the loopback, and in the folder of a fabric with tokens, access
- * is by name only. */
+/* Chooses admission and policy if they were not given. If other machines reach the manager, or the
+ * folder is that of a fabric with tokens, it demands tokens and explicit grants. */
 static void access_choose(struct up *u)
 {
 	const bool open = up_loopback(u) && !authority_exists(&u->folder);
@@ -434,19 +432,15 @@ int command_up(int argc, char **argv)
 {
 	struct up *u = &given;
 	const struct usage usage = {
-		"up",
-		"",
+		"up", "",
 		"Starts a fabric on this machine: a manager, and daemons (dxpd) that run xPUs. "
 		"Returns when all xPUs have\n"
 		"joined; on failure, stops what it started and prints the reason.",
-		up_rows,
-		ARRAY_COUNT(up_rows),
-		0,
-		0};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(up_rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (!options_valid(u))
 		return EXIT_USAGE;
 	if (!process_table_check() || !folder_open(&u->folder, u->directory, true))

@@ -10,18 +10,14 @@ int command_version(int argc, char **argv)
 {
 	bool json = false;
 	const struct option_row rows[] = {JSON_ROW(json)};
-	const struct usage usage = {"version",
-				    "",
+	const struct usage usage = {"version", "",
 				    "Prints the versions of the program, of the wire format and of "
 				    "the function window.",
-				    rows,
-				    ARRAY_COUNT(rows),
-				    0,
-				    0};
-	int first = options_parse(argc, argv, &usage);
+				    ACCEPTS(rows, 0, 0)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
 	if (json)
 		return print_json_text(json_pack("{s:s, s:i, s:i}", "version", DXP_VERSION, "wire",
 						 WIRE_VERSION, "window", DXP_WINDOW_VERSION));

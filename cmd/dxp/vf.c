@@ -387,22 +387,19 @@ int command_vf(int argc, char **argv)
 		"changes. REJECTED\n"
 		"counts rejected requests of peers, and invalid descriptors of the function "
 		"itself.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		ARGUMENTS_MAX};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 0, ARGUMENTS_MAX)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	if (first < argc && strcmp(argv[first], "export") == 0)
-		return export_run(argc - first - 1, argv + first + 1, memory);
-	for (size_t i = 0; first < argc && i < ARRAY_COUNT(verbs); i++)
-		if (strcmp(argv[first], verbs[i].name) == 0)
-			return verb_run(&verbs[i], argc - first - 1, argv + first + 1, json);
-	if (argc - first > 1) {
-		print_fail("unknown command `dxp vf %s`; see `dxp vf --help`", argv[first]);
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	if (args.count > 0 && strcmp(args.at[0], "export") == 0)
+		return export_run(args.count - 1, args.at + 1, memory);
+	for (size_t i = 0; args.count > 0 && i < ARRAY_COUNT(verbs); i++)
+		if (strcmp(args.at[0], verbs[i].name) == 0)
+			return verb_run(&verbs[i], args.count - 1, args.at + 1, json);
+	if (args.count > 1) {
+		print_fail("unknown command `dxp vf %s`; see `dxp vf --help`", args.at[0]);
 		return EXIT_USAGE;
 	}
-	return list(first < argc ? argv[first] : NULL, json);
+	return list(args.count > 0 ? args.at[0] : NULL, json);
 }

@@ -21,8 +21,8 @@
 
 #define NICS_MAX    8 /* functions of one virtual machine; each needs two of the 32 PCI slots */
 #define OPTION_TEXT 160
-/* arguments of one function: -object and its text, -device and its text, for window and for
- * memory */
+/* arguments of one function: "-object" and "-device", each with its text, for the window and for
+ * the memory */
 #define NIC_ARGUMENTS 8
 #define EXIT_NOT_RUN  126
 #define EXIT_NOT_HERE 127

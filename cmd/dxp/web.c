@@ -57,20 +57,16 @@ int command_web(int argc, char **argv)
 		JSON_ROW(o.json),
 	};
 	const struct usage usage = {
-		"web",
-		"open",
+		"web", "open",
 		"Prints a link that logs a browser in to dxp-web: once, within two minutes. The "
 		"link is sealed with the\n"
 		"fabric key, so any machine that has the key can make one.",
-		rows,
-		ARRAY_COUNT(rows),
-		0,
-		1};
-	int first = options_parse(argc, argv, &usage);
+		ACCEPTS(rows, 0, 1)};
+	struct arguments args;
 
-	if (first < 0)
-		return -1 - first;
-	if (argc - first != 1 || strcmp(argv[first], "open") != 0) {
+	if (!options_read(argc, argv, &usage, &args))
+		return args.status;
+	if (args.count != 1 || strcmp(args.at[0], "open") != 0) {
 		print_fail("the only command is `dxp web open`; see `dxp web --help`");
 		return EXIT_USAGE;
 	}

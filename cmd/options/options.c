@@ -12,7 +12,7 @@
 #include "cmd/options/settings.h"
 #include "base/util.h"
 
-/* options of a command; less than 58 and 63, the codes ':' and '?' of getopt */
+/* most options of a command; below 58 and 63, the codes of ':' and '?', which getopt returns */
 #define ROWS_MAX      48
 #define LEAVE(status) (-1 - (status))
 
@@ -173,7 +173,7 @@ static struct kept {
 	char text[];
 } * kept;
 
-/* Adds each of the words "A,B,C". */
+/* Adds each of the words in a text such as "A,B,C". */
 static const char *list_split(struct option_list *list, const char *text)
 {
 	const size_t bytes = strlen(text) + 1;
@@ -483,4 +483,16 @@ int options_parse(int argc, char **argv, const struct usage *usage)
 	if (status == 0 && showing.show)
 		return values_show(&p);
 	return status == 0 ? arguments_check(&p, argc, argv) : status;
+}
+
+bool options_read(int argc, char **argv, const struct usage *usage, struct arguments *out)
+{
+	const int first = options_parse(argc, argv, usage);
+
+	if (first < 0) {
+		*out = (struct arguments){.status = -1 - first};
+		return false;
+	}
+	*out = (struct arguments){.count = argc - first, .at = argv + first};
+	return true;
 }

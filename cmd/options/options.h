@@ -12,13 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/util.h"
+
 enum option_kind {
 	OPTION_FLAG,   /* bool; in file and environment: yes or no */
 	OPTION_TEXT,   /* const char * */
 	OPTION_NUMBER, /* uint64_t, low .. high */
 	OPTION_BYTES,  /* uint64_t, low .. high; suffixes K, M, G are powers of 1024 */
 	OPTION_LIST,   /* struct option_list: may be repeated; in the environment: "A,B" */
-	OPTION_PARSED, /* parsed by a function */
+	OPTION_PARSED, /* the function `parse` sets the value */
 };
 
 struct option_list {
@@ -40,7 +42,7 @@ struct option_row {
 	const char *(*parse)(const char *text, void *to);
 	const char *initial; /* text of the default of a PARSED option; NULL: none */
 	char letter;         /* short option; 0: none */
-	bool common;         /* a key of [dxp] */
+	bool common;         /* the option is also a key of section [dxp] */
 	/* Names of other options of kind TEXT. If such an option has a value from a weaker source
 	 * than this option, that value is dropped. */
 	const char *replaces[2];
@@ -59,10 +61,24 @@ struct usage {
 	const char *notes; /* printed after the options; NULL: none */
 };
 
+/* Values of the members `rows` to `most` of a struct usage. */
+#define ACCEPTS(rows, least, most) (rows), ARRAY_COUNT(rows), (least), (most)
+
 /* Sets all options from files, environment and command line. Moves the other arguments to the last
  * positions and returns the index of the first one in argv. If negative, the program exits with
  * status -1 - value. */
 int options_parse(int argc, char **argv, const struct usage *usage);
+
+/* The arguments that are not options. */
+struct arguments {
+	int count;
+	char **at;  /* part of argv, which ends with NULL */
+	int status; /* exit status, if options_read returns false */
+};
+
+/* Calls options_parse for a command. Returns true if the command runs, and sets `count` and `at`.
+ * Otherwise the program exits with out->status. */
+bool options_read(int argc, char **argv, const struct usage *usage, struct arguments *out);
 
 enum option_source { SOURCE_DEFAULT, SOURCE_FILE, SOURCE_ENVIRONMENT, SOURCE_FLAG };
 
@@ -77,8 +93,8 @@ struct option_origin {
 	bool common;
 };
 
-/* From now on, options_parse calls `show` with the value of each option instead of parsing a
- * command line, and returns like --help. */
+/* From the call of options_show on, options_parse calls `show` with the value of each option
+ * instead of parsing a command line, and returns what it returns for --help. */
 typedef void (*options_show_fn)(void *context, const struct usage *usage,
 				const struct option_row *row, const struct option_origin *origin);
 void options_show(options_show_fn show, void *context);

@@ -15,7 +15,7 @@
 #include "base/distance.h"
 #include "base/util.h"
 
-#define SETTINGS_MAX 4096 /* keys in all files; more than the options of all commands together */
+#define SETTINGS_MAX 4096 /* most keys in all files; all commands together have fewer options */
 #define PATH_BYTES   4096
 
 /* A configuration file that is being read. */

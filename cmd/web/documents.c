@@ -15,14 +15,6 @@ struct web_text *web_document_overview(struct web_state *w)
 	return web_text_json(out);
 }
 
-/* Returns the name of the way in which the network reaches the node's memory; "" for a host. */
-static const char *memory_kind(const struct node_entry *row)
-{
-	if (row->kind != MANAGE_XPU)
-		return "";
-	return row->capabilities & MANAGE_CAPABILITY_BRIDGED ? "bridged" : "direct";
-}
-
 static double up_s(const struct stats_view *v)
 {
 	return (double)(v->node.published_ns - v->node.started_ns + v->age_ns) / S_NS;
@@ -59,9 +51,9 @@ static json_t *node_json(const struct web_node *n)
 	json_t *out = json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s}", "id", row->id,
 				"name", row->name, "kind", row->kind == MANAGE_XPU ? "xpu" : "host",
 				"engine", row->engine, "device", row->device, "memory_bytes",
-				(json_int_t)row->memory_bytes, "memory_kind", memory_kind(row),
-				"health", web_health_name(n->health), "address",
-				address_format(&row->address, address));
+				(json_int_t)row->memory_bytes, "memory_kind",
+				manage_memory_text(row), "health", web_health_name(n->health),
+				"address", address_format(&row->address, address));
 
 	if (!out)
 		return NULL;

@@ -29,20 +29,30 @@ static bool begin(struct web_event_log *l)
 	return true;
 }
 
-/* A manager that does not answer, or of an earlier version, gives no events. */
-void web_event_log_poll(void *context)
+static bool news_read(struct web_event_log *l)
 {
-	struct web_event_log *l = context;
 	const struct events_page *last;
 	const struct event_row *rows;
 
 	if (l->from == 0 && !begin(l))
-		return;
+		return false;
 	struct query *a = read_from(l, l->from);
 	if (!a)
-		return;
+		return false;
 	const size_t count = query_events(a, &rows, &last);
 	web_state_log(l->state, rows, count);
 	l->from = last->next;
 	query_destroy(a);
+	return true;
+}
+
+/* A manager that does not answer, or of an earlier version, gives no events. */
+void web_event_log_poll(void *context)
+{
+	struct web_event_log *l = context;
+
+	if (news_read(l))
+		l->misses = 0;
+	else if (++l->misses >= WEB_LOG_MISSES)
+		web_state_log_silent(l->state);
 }

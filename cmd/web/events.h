@@ -26,7 +26,7 @@ struct web_event {
 struct web_events {
 	struct web_event ring[WEB_EVENTS];
 	uint64_t last; /* id of the newest event; 0: none */
-	bool log_read; /* the ring has the events of the manager's log */
+	bool log_read; /* the ring gets the events of the manager's log */
 };
 
 /* Appends an event; sets its id. */

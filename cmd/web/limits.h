@@ -31,5 +31,8 @@
 #define WEB_WATCH_S  10   /* s; a node is watched for this time after the last request for it */
 #define WEB_SWITCHES 16   /* switches that --switch may name */
 #define WEB_NICS     256  /* NICs of this machine */
+/* failed readings of the manager's log in a row, after which readings of nodes cause events again;
+ * a busy manager misses one */
+#define WEB_LOG_MISSES 3
 
 #endif

@@ -55,7 +55,8 @@ void web_grants_poll(void *context);
 struct web_event_log {
 	const struct dxp_fabric_options *fabric;
 	struct web_state *state;
-	uint64_t from; /* number of the next event; 0: none was read yet */
+	uint64_t from;   /* number of the next event; 0: none was read yet */
+	unsigned misses; /* readings that failed since the last one that did not */
 };
 
 void web_event_log_poll(void *context);

@@ -129,6 +129,13 @@ void web_state_log(struct web_state *w, const struct event_row *rows, size_t cou
 	pthread_mutex_unlock(&w->lock);
 }
 
+void web_state_log_silent(struct web_state *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->events.log_read = false;
+	pthread_mutex_unlock(&w->lock);
+}
+
 unsigned web_state_watched(struct web_state *w, char names[WEB_WATCHED][FABRIC_NAME_BYTES],
 			   uint64_t now_ns)
 {

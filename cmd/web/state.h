@@ -50,9 +50,11 @@ void web_state_document(struct web_state *w, enum web_document which, struct web
 void web_state_alerts(struct web_state *w, enum web_source source, const struct web_alert_list *now,
 		      uint64_t time_ms);
 
-/* Adds events of the manager's log. From then on, readings of the nodes cause no events of joins
- * and leaves. */
+/* Adds events of the manager's log. From then on, until web_state_log_silent(), readings of the
+ * nodes cause no events of joins and leaves. */
 void web_state_log(struct web_state *w, const struct event_row *rows, size_t count);
+/* The manager's log cannot be read any more: readings of the nodes cause events again. */
+void web_state_log_silent(struct web_state *w);
 
 /* Copies the names of nodes for which a browser requests details; returns their number. */
 unsigned web_state_watched(struct web_state *w, char names[WEB_WATCHED][FABRIC_NAME_BYTES],

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "fail.h"
@@ -45,7 +46,10 @@ void report_epoch(const struct network *n, const struct epoch *e, FILE *json)
 
 void report_close(const struct options *o, FILE *json)
 {
-	if (json && (ferror(json) | fclose(json)) != 0)
+	bool failed = json && ferror(json) != 0;
+	if (json && fclose(json) != 0)
+		failed = true;
+	if (failed)
 		fail("%s cannot be written; is the disk full?", o->json);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		fail("standard output: %s", strerror(errno));

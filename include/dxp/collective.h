@@ -17,7 +17,7 @@
  *          outstanding.
  * Results: bitwise equal at all members, and in every run with the same members, lengths, options
  *          and switches. These determine the order in which contributions are combined, unless
- *          switches are lost.
+ *          switches are lost or return.
  * Errors:  a call that fails starts nothing, unless the group is lost afterwards
  *          (dxp_group_status()). After a failure of an outstanding operation the group is lost:
  *          later calls return the same status. Destroy it and create another.
@@ -49,7 +49,8 @@ struct dxp_group;
 /* How the members exchange the data.
  * SWITCH: switches compute allreduces (dxp-switch; `dxpd --switch`). An operation that they cannot
  *         compute uses RING or TREE, see dxp_group_ways(). If the switches are lost during an
- *         operation, it continues by RING or TREE, with the same result for integers.
+ *         operation, it continues by RING or TREE, with the same result for integers. The group
+ *         tries again after 1 to 60 s, while operations use RING or TREE.
  * AUTO:   SWITCH for short allreduces if all members have a switch, except MIN and MAX of numbers
  *         that may be NaN. Otherwise RING for long operations, TREE for short ones. */
 enum dxp_way { DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_TREE, DXP_WAY_SWITCH, DXP_WAYS };
@@ -95,8 +96,8 @@ DXP_API int dxp_group_status(struct dxp_group *group);
 struct dxp_group_ways {
 	uint64_t operations[DXP_WAYS]; /* operations started, by the way that was chosen first */
 	uint64_t continued; /* allreduces that lost their switches and continued by RING or TREE */
-	/* The reason why the group does not use switches, with the next step; "": it uses them, or
-	 * has not tried to. */
+	/* The reason why the last allreduce that could use switches did not, with the next step;
+	 * "": it used them, or there was none. If it failed, the text of the failure. */
 	char why[256];
 };
 /* Fills *out. `out_bytes` is the size of the caller's struct. */

@@ -61,7 +61,6 @@ static int64_t median_of(const int64_t ns[CHOICE_CALLS], bool ordinary)
 	return own[count / 2];
 }
 
-/* Returns true if the other way is faster by more than a tenth. */
 static bool worse(int64_t present_ns, int64_t other_ns)
 {
 	return other_ns < present_ns - present_ns / 10;

@@ -37,7 +37,6 @@ struct choice {
 	int64_t switches_ns, ordinary_ns; /* medians of the last decision */
 };
 
-/* How to make one call. */
 struct choice_call {
 	bool ordinary;
 	bool timed; /* the caller must call choice_record() after this call */

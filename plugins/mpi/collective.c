@@ -60,7 +60,6 @@ static int leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m
 	return mpi_leaders_allreduce(c, m, NULL, work, (size_t)count * m->parts);
 }
 
-/* Does an allreduce for a node of one rank. */
 static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			   void *receive, int count)
 {
@@ -142,7 +141,6 @@ static int allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const 
 	return allreduce_long(c, m, own, receive, count);
 }
 
-/* Completes a call that went through switches, and returns its error. */
 static int end(struct dxp_mpi_comm *c, int error)
 {
 	dxp_mpi_call_end(c);

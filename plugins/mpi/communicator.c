@@ -347,7 +347,6 @@ static bool enlist(struct dxp_mpi_comm *c)
 	return true;
 }
 
-/* Returns true if `comm` is an intracommunicator with several ranks. */
 static bool worthwhile(MPI_Comm comm)
 {
 	int inter, ranks;

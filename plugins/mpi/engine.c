@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps the settings, prints messages to the user, and makes progress. */
+/* The settings, messages to the user, and progress. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -57,7 +57,6 @@ bool mpi_way_begin(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes)
 	return !call.ordinary;
 }
 
-/* Prints a decision of the measurement. */
 static void decision_log(const struct dxp_mpi_comm *c, const struct choice *choice)
 {
 	size_t at = (size_t)(choice - c->choices->of[0]);
@@ -107,7 +106,6 @@ void dxp_mpi_call_end(struct dxp_mpi_comm *c)
 		decide(c, choice);
 }
 
-/* Prints one line for each collective: its size classes and the choice for each. */
 void mpi_way_log(const struct dxp_mpi_comm *c)
 {
 	for (int way = 0; c->choices && way < MPI_WAYS; way++) {

@@ -11,6 +11,13 @@
  * of killing the process. Runs program_output_check at exit; if that fails, the status is 1. */
 void program_begin(const char *name);
 
+/* Sets the handler of SIGTERM and SIGINT, without SA_RESTART: a blocked call then fails with EINTR.
+ * Ignores SIGPIPE, so that writes to a closed pipe fail with EPIPE. */
+void program_signals_set(void (*handler)(int number));
+
+/* Raises the soft limit of open descriptors to the hard limit. */
+void program_descriptors_raise(void);
+
 /* Returns true if 0, 1 or 2 was closed at the start: output is dropped, input is empty. */
 bool program_was_closed(int fd);
 

@@ -47,18 +47,20 @@ static WORK combined(WORK a, WORK b)
 
 /* Sets result[i] to own[i] combined with input i of each of `input_count` arrays, which lie
  * `stride` elements apart in `inputs`. Then divides it by `divisor`, unless that is 1. `result` may
- * be equal to `own` or to one of the arrays. */
+ * be equal to `own` or to one of the arrays. Element 0 of `own` is at index own_first, and so on,
+ * because devices accept only aligned pointers. */
 kernel void combine(global const STORED *own, global const STORED *inputs, global STORED *result,
-		    ulong count, ulong stride, uint input_count, uint divisor)
+		    ulong count, ulong stride, uint input_count, uint divisor, ulong own_first,
+		    ulong inputs_first, ulong result_first)
 {
 	const size_t i = get_global_id(0);
 
 	if (i >= count)
 		return;
-	WORK value = LOAD(own, i);
+	WORK value = LOAD(own, own_first + i);
 	for (uint k = 0; k < input_count; k++)
-		value = combined(value, LOAD(inputs, k * stride + i));
+		value = combined(value, LOAD(inputs, inputs_first + k * stride + i));
 	if (divisor != 1)
 		value = (WORK)(value / (WORK)divisor);
-	STORE(result, i, value);
+	STORE(result, result_first + i, value);
 }

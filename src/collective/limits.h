@@ -14,6 +14,10 @@
 #define COLLECTIVE_SCRATCH_ROUND (64ull << 10)
 /* bytes: alignment of inputs in scratch memory; the largest element has only 8 bytes */
 #define COLLECTIVE_ALIGN 64
+/* bytes: alignment of a kernel's buffers. OpenCL devices require 128 to 512 for memory that only
+ * DMA can access. Allocations of xPUs are multiples of it, so an address rounded down is in the
+ * same allocation. */
+#define COLLECTIVE_KERNEL_ALIGN 512
 /* children of a member of a tree: one kernel combines the contributions of all of them; a tree of
  * 64 members has 2 levels below its root */
 #define COLLECTIVE_BRANCHES 8

@@ -130,19 +130,19 @@ static void begun_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 
 static void lost_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
 {
-	uint64_t event, done_bytes;
+	struct command_lost lost;
 	struct host_event *entry;
 	struct dxp_xpu *x;
 
-	if (command_lost_decode(data, bytes, &event, &done_bytes) != DXP_OK ||
-	    EVENT_XPU(event) != node) {
+	if (command_lost_decode(data, bytes, &lost) != DXP_OK || EVENT_XPU(lost.event) != node) {
 		log_debug("a report of node %u about lost switches does not parse", node);
 		return;
 	}
-	if (!events_of(f, event, &x, &entry) || !x || entry->state != HOST_EVENT_PENDING)
+	if (!events_of(f, lost.event, &x, &entry) || !x || entry->state != HOST_EVENT_PENDING)
 		return;
 	entry->lost = true;
-	entry->done_bytes = done_bytes;
+	entry->status = (int8_t)lost.status;
+	entry->done_bytes = lost.done_bytes;
 	f->losses++;
 	pthread_cond_broadcast(&f->lost);
 }

@@ -117,7 +117,6 @@ static int resolve_manager(const char *directory, const char *given, struct conf
 			 given, WIRE_PORT);
 }
 
-/* Reads the manager's public key from a file. */
 static int manager_key_read(const char *path, uint8_t key[KEYS_BYTES])
 {
 	FILE *file = descriptor_fopen(path, "re");

@@ -102,7 +102,7 @@ int embed_thread_start(struct dxp_nic *nic)
 {
 	sigset_t all, old;
 
-	/* Signals are for the program's own threads. */
+	/* The new thread inherits this mask, so signals arrive only in the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	nic->threaded = true;

@@ -30,7 +30,7 @@ struct host_event {
 	bool transfer : 1; /* true: the event belongs to a transfer (use.h) */
 	/* true: an allreduce lost its switches, after done_bytes bytes, and waits for SETTLE */
 	bool lost : 1;
-	int8_t status;         /* DONE: result, enum dxp_status */
+	int8_t status;         /* DONE: result, enum dxp_status; `lost`: reason of the loss */
 	uint16_t bytes;        /* PENDING: value of events_weigh; 0: none */
 	int32_t native;        /* see struct dxp_completion */
 	uint16_t notified;     /* node that must be notified when the event completes; 0: none */

@@ -102,6 +102,8 @@ void dxp_group_destroy(struct dxp_group *group)
 	pthread_mutex_lock(&group->lock);
 	if (group->status != DXP_ECLOSED)
 		group_drain(group, clock_now_ns() + HOST_GROUP_END_NS);
+	/* From here on, no operation continues, so nothing needs scratch memory. */
+	group_rescuer_stop(group);
 	/* A late PUT may still arrive in the scratch memory of outstanding operations. So that
 	 * memory is not freed here; it is freed when the xPU is closed. */
 	group_scratch_free(group, true, group->first == NULL);

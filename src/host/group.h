@@ -32,6 +32,7 @@ struct group_operation {
 	uint32_t event_count;
 	/* last event of each member; each is one of `events` */
 	dxp_event ends[DXP_GROUP_MEMBERS_MAX];
+	bool by_switches;
 	/* An allreduce by switches: its arguments, to continue without them. NULL: it is none, or
 	 * it has continued already. */
 	struct group_call *call;
@@ -43,7 +44,11 @@ struct group_call {
 	uint64_t in_place;
 };
 
-enum group_switches { GROUP_UNTRIED, GROUP_JOINED, GROUP_REFUSED };
+#define GROUP_WHY_BYTES sizeof(((struct dxp_group_ways *)0)->why)
+
+/* REFUSED: the next operation after `retry_ns` begins another attempt. RETRYING: the rescuer makes
+ * it. */
+enum group_switches { GROUP_UNTRIED, GROUP_JOINED, GROUP_REFUSED, GROUP_RETRYING };
 
 /* Scratch memory of all members. If an operation needs more, a longer one is allocated. Outstanding
  * operations continue to use the shorter one. */
@@ -67,13 +72,18 @@ struct dxp_group {
 	dxp_event ends[DXP_GROUP_MEMBERS_MAX];
 	bool guarded; /* see struct plan_request */
 	enum group_switches switches;
-	bool kernels;           /* kernels use the switches, so this host does not */
-	uint32_t switch_number; /* number of the group at the xPUs */
+	bool kernels; /* kernels use the switches, so this host does not */
+	/* number of the group at the xPUs, which may be lost; 0: they are in none */
+	uint32_t switch_number;
+	/* ns: times of the last join and of the next attempt, and the time before that attempt */
+	uint64_t joined_ns, retry_ns, retry_gap_ns;
+	/* true: switches have refused to compute this */
+	bool unsupported[DXP_TYPES][DXP_REDUCTIONS];
 	struct dxp_group_ways ways;
-	/* The rescuer is a thread that exists while the group uses switches. The fabric's lock
-	 * guards `rescuer_stop`. */
+	/* The rescuer is a thread that exists from the first use of switches on, or the second
+	 * attempt. The fabric's lock guards the requests `rescuer_stop` and `rescuer_rejoin`. */
 	pthread_t rescuer;
-	bool rescuer_started, rescuer_stop;
+	bool rescuer_started, rescuer_stop, rescuer_rejoin;
 	int status;     /* DXP_OK, or the reason why the group is lost */
 	char text[256]; /* error text of `status` */
 };
@@ -98,30 +108,55 @@ int group_plan(struct dxp_group *g, enum plan_operation operation, enum dxp_way 
 	       const struct dxp_collective *c, uint64_t in_place, struct plan *out);
 
 /* group_switch.c */
-/* Makes the members join a group of switches, unless they have, and waits for that. Returns false
- * if the group uses no switches; ways.why has the reason. */
+/* Makes the members join a group of switches, unless they have. Waits for the first attempt; later
+ * ones are only begun here. Returns false if the group uses no switches; ways.why has the reason.
+ */
 bool group_switch_join(struct dxp_group *g);
 /* Returns true if switches shall compute this operation, after group_switch_join(). */
 bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
 		      const struct dxp_collective *c);
-/* Records why the group uses no switches any more. */
+/* Lets operations use no switches until a later attempt. group_switch_refuse() also records the
+ * reason. */
+void group_switch_suspend(struct dxp_group *g);
 void group_switch_refuse(struct dxp_group *g, const char *why);
-/* Makes the members leave the switches. Releases the group's lock meanwhile. */
+/* Rescuer, without the group's lock: leaves the lost group of switches, and joins another. No
+ * operation may need the lost one. */
+void group_switch_rejoin(struct dxp_group *g);
+/* Records that switches cannot compute this, so that later operations do not try. */
+void group_switch_unsupported(struct dxp_group *g, enum dxp_type type,
+			      enum dxp_reduction reduction);
+/* Makes the members leave the switches. The rescuer has stopped. */
 void group_switch_leave(struct dxp_group *g);
+
+/* group_join.c; the caller need not hold the group's lock */
+/* Makes the members join group `number` of switches, which lasts as long as the switches take to
+ * answer. Returns false, with the reason, if a member cannot; then none is in it. The fabric's lock
+ * guards *stop, which ends the attempt early; NULL: nothing does. */
+bool group_join(const struct dxp_group *g, uint32_t number, const bool *stop,
+		char why[GROUP_WHY_BYTES]);
+void group_leave(const struct dxp_group *g, uint32_t number);
+/* Puts the name of a member before a reason. */
+void group_member_why(const struct dxp_group *g, uint32_t member, const char *why,
+		      char out[GROUP_WHY_BYTES]);
 
 /* group_rescue.c */
 /* Continues allreduces that lost their switches: when each member has reported how much of the
- * result it has, posts the commands for the rest. */
+ * result it has, posts the commands for the rest. If the group was aborted, lets them fail. */
 void group_rescue(struct dxp_group *g);
+/* Does nothing if it runs. DXP_ENOMEM: no thread; group_switch_refuse() was called. */
 int group_rescuer_start(struct dxp_group *g);
+/* Lets the rescuer call group_switch_rejoin(); starts it if needed. */
+void group_rescuer_rejoin(struct dxp_group *g);
+/* Ends an attempt to join switches early. Releases the group's lock meanwhile. */
 void group_rescuer_stop(struct dxp_group *g);
 
 /* group_memory.c */
 /* Allocates scratch memory. For operations that combine values, also builds the programs. */
 int group_prepare(struct dxp_group *g, enum plan_operation operation,
 		  const struct dxp_collective *c, uint64_t scratch_bytes);
-/* Removes all scratch memory except the newest; with `all`, also the newest. If `give` is true,
- * frees it on the xPUs; then no operation may be outstanding. */
+/* Removes all scratch memory except the newest; with `all`, also the newest, for which the rescuer
+ * must have stopped. If `give` is true, frees it on the xPUs; then no operation may be
+ * outstanding. */
 void group_scratch_free(struct dxp_group *g, bool all, bool give);
 void group_programs_release(struct dxp_group *g);
 

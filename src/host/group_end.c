@@ -133,7 +133,10 @@ static void first_failed(struct dxp_group *g)
 		status = host_fabric_wait(g->fabric, first_settled, &e,
 					  min_u64(end_ns, clock_now_ns() + HOST_GROUP_LOOK_NS));
 	} while (status != DXP_OK && clock_now_ns() < end_ns);
-	group_lose(g, failure_name(g));
+	status = failure_name(g);
+	if (g->first->by_switches)
+		group_switch_refuse(g, error_text());
+	group_lose(g, status);
 }
 
 static void operation_free(struct dxp_group *g, struct group_operation *o)

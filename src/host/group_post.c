@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/limits.h"
 #include "host/group.h"
 #include "host/internal.h"
 #include "wire/reduction.h"
@@ -85,9 +86,13 @@ static struct dxp_argument value(const void *data, uint32_t bytes)
 	return a;
 }
 
-static struct dxp_argument buffer(uint64_t address)
+/* Returns the aligned address before `address`. Sets *first to the number of elements between. */
+static struct dxp_argument buffer(uint64_t address, uint64_t element_bytes, uint64_t *first)
 {
-	return (struct dxp_argument){.kind = DXP_ARGUMENT_BUFFER, .address = address};
+	const uint64_t rest = address % COLLECTIVE_KERNEL_ALIGN;
+
+	*first = rest / element_bytes;
+	return (struct dxp_argument){.kind = DXP_ARGUMENT_BUFFER, .address = address - rest};
 }
 
 static int combine_post(struct post *p, const struct plan_step *s, dxp_event *event)
@@ -95,14 +100,23 @@ static int combine_post(struct post *p, const struct plan_step *s, dxp_event *ev
 	const uint64_t element_bytes = dxp_type_bytes(p->c->type);
 	const uint64_t count = s->bytes / element_bytes, stride = s->input_pitch / element_bytes;
 	const uint32_t divisor = s->divide ? p->g->members : 1;
+	uint64_t own, inputs, result;
+	const struct dxp_argument buffers[] = {
+		buffer(address_of(p, s->member, &s->from), element_bytes, &own),
+		buffer(address_of(p, s->member, &s->inputs), element_bytes, &inputs),
+		buffer(address_of(p, s->member, &s->to), element_bytes, &result),
+	};
 	const struct dxp_argument arguments[] = {
-		buffer(address_of(p, s->member, &s->from)),
-		buffer(address_of(p, s->member, &s->inputs)),
-		buffer(address_of(p, s->member, &s->to)),
+		buffers[0],
+		buffers[1],
+		buffers[2],
 		value(&count, sizeof(count)),
 		value(&stride, sizeof(stride)),
 		value(&s->input_count, sizeof(s->input_count)),
 		value(&divisor, sizeof(divisor)),
+		value(&own, sizeof(own)),
+		value(&inputs, sizeof(inputs)),
+		value(&result, sizeof(result)),
 	};
 	const struct dxp_launch launch = {
 		.program = p->g->programs[p->c->type][p->c->reduction][s->member],
@@ -271,6 +285,7 @@ int group_post(struct dxp_group *g, enum plan_operation operation, const struct 
 	}
 	if (p.o && p.o->events && post_allocate(&p)) {
 		p.o->call = call;
+		p.o->by_switches = call != NULL;
 		status = operation_post(&p);
 	} else {
 		error_set(status, "out of memory");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Continues allreduces whose switches are lost. Such a command stays outstanding at its xPU, so
- * that everything that waits for its event goes on waiting. When all members have reported how much
- * of the result they have, this host posts the rest as a ring or tree, then lets each member's
- * command complete after the ring. If that is impossible, the commands fail. */
+/* Continues allreduces whose switches are lost, or cannot compute them. Such a command stays
+ * outstanding at its xPU, so that everything that waits for its event goes on waiting. When all
+ * members have reported how much of the result they have, this host posts the rest as a ring or
+ * tree, then lets each member's command complete after the ring. If that is impossible, the
+ * commands fail. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +19,10 @@ struct reports {
 	uint32_t lost, pending, failed, complete; /* numbers of members */
 	uint64_t done_bytes;                      /* of the members that lost the switches */
 	bool differ;                              /* true: their numbers differ */
+	/* Reason of the loss, and the member that reported it. DXP_EPEERLOST only if no member
+	 * knows more. */
+	int reason;
+	uint32_t reason_member;
 	bool is_lost[DXP_GROUP_MEMBERS_MAX];
 };
 
@@ -29,6 +35,10 @@ static void report_add(struct reports *r, uint32_t member, const struct host_eve
 	} else if (!entry->lost) {
 		r->pending++;
 	} else {
+		if (r->lost == 0 || r->reason == DXP_EPEERLOST) {
+			r->reason = entry->status;
+			r->reason_member = member;
+		}
 		r->differ |= r->lost > 0 && r->done_bytes != entry->done_bytes;
 		r->done_bytes = entry->done_bytes;
 		r->is_lost[member] = true;
@@ -123,7 +133,25 @@ static int lost_continue(struct dxp_group *g, struct group_operation *o, const s
 	return status;
 }
 
-/* Handles one operation. False: it must be looked at again later. */
+static void loss_note(struct dxp_group *g, const struct group_operation *o, const struct reports *r)
+{
+	const struct dxp_collective *c = &o->call->c;
+	char why[sizeof(g->ways.why)];
+
+	if (r->reason == DXP_EUNSUPPORTED) {
+		group_switch_unsupported(g, c->type, c->reduction);
+		return;
+	}
+	snprintf(why, sizeof(why),
+		 "the switches were lost during an operation (member %u, xPU '%.40s': %.70s); "
+		 "check dxp-switch (\"dxp inc\"); the group tries again by itself",
+		 r->reason_member, g->xpus[r->reason_member]->caps.name,
+		 dxp_status_text(r->reason));
+	group_switch_refuse(g, why);
+}
+
+/* Handles one operation. False: it must be looked at again later. If a member has failed, the
+ * others only lost it; then group_retire() reports that failure. */
 static bool operation_look(struct dxp_group *g, struct group_operation *o)
 {
 	struct reports r;
@@ -131,14 +159,16 @@ static bool operation_look(struct dxp_group *g, struct group_operation *o)
 	reports_read(g, o, &r);
 	if (r.lost == 0)
 		return true;
-	group_switch_refuse(g,
-			    "the switches were lost during an operation; check dxp-switch (\"dxp "
-			    "inc\"), then create another group");
+	group_switch_suspend(g);
 	if (r.pending > 0)
 		return false;
+	if (r.failed == 0)
+		loss_note(g, o, &r);
 	int status = lost_continue(g, o, &r);
-	if (status != DXP_OK && status != DXP_ECANCELED)
+	if (status != DXP_OK && status != DXP_ECANCELED) {
+		group_switch_refuse(g, error_text());
 		group_lose(g, status);
+	}
 	if (status != DXP_OK)
 		all_fail(g, o, &r, status);
 	free(o->call);
@@ -146,9 +176,26 @@ static bool operation_look(struct dxp_group *g, struct group_operation *o)
 	return true;
 }
 
+/* Lets the lost commands of an aborted group fail. */
+static void aborted_fail(struct dxp_group *g)
+{
+	struct reports r;
+
+	for (struct group_operation *o = g->first; o; o = o->next) {
+		if (!o->call)
+			continue;
+		reports_read(g, o, &r);
+		all_fail(g, o, &r, DXP_ECLOSED);
+	}
+}
+
 /* Returns true if an operation has lost its switches and must be looked at again. */
 static bool rescue(struct dxp_group *g)
 {
+	if (g->status == DXP_ECLOSED) {
+		aborted_fail(g);
+		return false;
+	}
 	for (struct group_operation *o = g->first; o; o = o->next)
 		if (o->call && !operation_look(g, o))
 			return true;
@@ -162,14 +209,14 @@ void group_rescue(struct dxp_group *g)
 
 /* ---- the thread ---- */
 
-/* Waits for a report of a lost switch, or for a moment if `soon` is true. Caller holds the fabric's
- * lock. */
+/* Waits for a report of a lost switch or a request, or for a moment if `soon` is true. Caller holds
+ * the fabric's lock. */
 static void report_await(struct dxp_group *g, uint32_t seen, bool soon)
 {
 	const uint64_t until_ns = clock_now_ns() + HOST_GROUP_LOOK_NS;
 	const struct timespec until = {(time_t)(until_ns / S_NS), (long)(until_ns % S_NS)};
 
-	while (!g->rescuer_stop && g->fabric->losses == seen) {
+	while (!g->rescuer_stop && !g->rescuer_rejoin && g->fabric->losses == seen) {
 		if (!soon)
 			pthread_cond_wait(&g->fabric->lost, &g->fabric->lock);
 		else if (pthread_cond_timedwait(&g->fabric->lost, &g->fabric->lock, &until) != 0)
@@ -188,7 +235,11 @@ static void *rescuer_run(void *context)
 		if (g->rescuer_stop)
 			break;
 		seen = g->fabric->losses;
+		const bool rejoin = g->rescuer_rejoin;
+		g->rescuer_rejoin = false;
 		host_fabric_leave(g->fabric);
+		if (rejoin)
+			group_switch_rejoin(g);
 		pthread_mutex_lock(&g->lock);
 		soon = rescue(g);
 		pthread_mutex_unlock(&g->lock);
@@ -202,6 +253,8 @@ int group_rescuer_start(struct dxp_group *g)
 {
 	sigset_t all, old;
 
+	if (g->rescuer_started)
+		return DXP_OK;
 	sigfillset(&all); /* signals are for the program's own threads */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int error = pthread_create(&g->rescuer, NULL, rescuer_run, g);
@@ -212,6 +265,16 @@ int group_rescuer_start(struct dxp_group *g)
 	return error ? DXP_ENOMEM : DXP_OK;
 }
 
+void group_rescuer_rejoin(struct dxp_group *g)
+{
+	if (group_rescuer_start(g) != DXP_OK)
+		return;
+	host_fabric_enter(g->fabric);
+	g->rescuer_rejoin = true;
+	pthread_cond_broadcast(&g->fabric->lost);
+	host_fabric_leave(g->fabric);
+}
+
 void group_rescuer_stop(struct dxp_group *g)
 {
 	if (!g->rescuer_started)
@@ -219,6 +282,7 @@ void group_rescuer_stop(struct dxp_group *g)
 	host_fabric_enter(g->fabric);
 	g->rescuer_stop = true;
 	pthread_cond_broadcast(&g->fabric->lost);
+	host_fabric_ended(g->fabric); /* wakes its wait for replies */
 	host_fabric_leave(g->fabric);
 	pthread_mutex_unlock(&g->lock);
 	pthread_join(g->rescuer, NULL);

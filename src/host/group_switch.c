@@ -1,130 +1,109 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decides whether switches compute an allreduce, and makes the members join a group of switches.
- * The members exchange data when they create the group; this host passes it on. */
+/* Decides whether switches compute an allreduce, and when the members join a group of switches. The
+ * first attempt is made in the call of the first operation. Later ones, after a rejection or loss,
+ * are made by the rescuer, while operations use other ways. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/clock.h"
 #include "collective/limits.h"
 #include "host/group.h"
 #include "host/internal.h"
 
-#define ROUNDS_MAX 16 /* steps of an exchange; a client of switches needs at most 10 */
+void group_switch_suspend(struct dxp_group *g)
+{
+	const uint64_t now_ns = clock_now_ns();
+
+	if (g->switches == GROUP_REFUSED)
+		return;
+	if (g->switches == GROUP_JOINED && now_ns - g->joined_ns >= HOST_SWITCH_RETRY_MAX_NS)
+		g->retry_gap_ns = 0;
+	g->retry_gap_ns = min_u64(max_u64(2 * g->retry_gap_ns, HOST_SWITCH_RETRY_MIN_NS),
+				  HOST_SWITCH_RETRY_MAX_NS);
+	g->retry_ns = now_ns + g->retry_gap_ns;
+	g->switches = GROUP_REFUSED;
+}
 
 void group_switch_refuse(struct dxp_group *g, const char *why)
 {
-	g->switches = GROUP_REFUSED;
+	group_switch_suspend(g);
 	snprintf(g->ways.why, sizeof(g->ways.why), "%s", why);
+}
+
+void group_switch_unsupported(struct dxp_group *g, enum dxp_type type, enum dxp_reduction reduction)
+{
+	g->unsupported[type][reduction] = true;
+	snprintf(g->ways.why, sizeof(g->ways.why),
+		 "the switches do not support the %s of %s, so it uses ring or tree; run one "
+		 "release of dxp-switch and dxpd on all machines",
+		 dxp_reduction_text(reduction), dxp_type_text(type));
 }
 
 static void member_refuse(struct dxp_group *g, uint32_t member, const char *why)
 {
-	char text[sizeof(g->ways.why)];
+	char text[GROUP_WHY_BYTES];
 
-	snprintf(text, sizeof(text), "member %u (xPU '%.40s'): %.190s", member,
-		 g->xpus[member]->caps.name, why);
+	group_member_why(g, member, why, text);
 	group_switch_refuse(g, text);
 }
 
 /* ---- join ---- */
 
-/* The messages of one step of the exchange: one for each member. */
-struct step {
-	struct command commands[DXP_GROUP_MEMBERS_MAX];
-	struct command_reply replies[DXP_GROUP_MEMBERS_MAX];
-	int status[DXP_GROUP_MEMBERS_MAX];
-	uint8_t all[COMMAND_PACKAGE_BYTES]; /* contributions of all members */
-	uint32_t all_bytes;
-};
-
-static void step_call(struct dxp_group *g, struct step *s, enum command_switches what)
+static uint32_t number_next(struct dxp_group *g)
 {
-	memset(s->replies, 0, sizeof(s->replies));
-	for (uint32_t m = 0; m < g->members; m++) {
-		struct command *c = &s->commands[m];
-		command_begin(c, COMMAND_SWITCHES);
-		c->group = g->switch_number;
-		c->what = (uint8_t)what;
-		if (what == SWITCHES_OPEN) {
-			c->member = (uint16_t)m;
-			c->members = (uint16_t)g->members;
-		} else if (what == SWITCHES_SHARE) {
-			c->data = s->all;
-			c->data_bytes = s->all_bytes;
-		}
-	}
 	host_fabric_enter(g->fabric);
-	request_call_all(g->xpus, g->members, s->commands, s->replies, s->status, HOST_REPLY_NS);
+	const uint32_t number = ++g->fabric->switch_groups;
 	host_fabric_leave(g->fabric);
+	return number;
 }
 
-/* Returns false, with the reason, if a member has failed. */
-static bool step_succeeded(struct dxp_group *g, const struct step *s)
+static void joined(struct dxp_group *g, uint32_t number)
 {
-	char why[DXP_INC_WHY_BYTES];
-
-	for (uint32_t m = 0; m < g->members; m++) {
-		const struct command_reply *r = &s->replies[m];
-		if (s->status[m] == DXP_OK)
-			continue;
-		snprintf(why, sizeof(why), "%.*s", (int)min_u64(r->part_bytes, sizeof(why) - 1),
-			 (const char *)r->part);
-		member_refuse(g, m, why[0] ? why : dxp_status_text(s->status[m]));
-		return false;
-	}
-	return true;
-}
-
-/* Collects the contributions. Returns false if the members do not agree about the step. */
-static bool step_collect(struct dxp_group *g, struct step *s)
-{
-	const uint32_t one = s->replies[0].part_bytes;
-
-	s->all_bytes = 0;
-	for (uint32_t m = 0; m < g->members; m++) {
-		if (s->replies[m].part_bytes != one || s->all_bytes + one > sizeof(s->all)) {
-			member_refuse(g, m,
-				      "it differs from member 0 in the exchange of the group; run "
-				      "one release of dxpd on all machines");
-			return false;
-		}
-		memcpy(s->all + s->all_bytes, s->replies[m].part, one);
-		s->all_bytes += one;
-	}
-	return true;
-}
-
-static bool exchange(struct dxp_group *g, struct step *s)
-{
-	step_call(g, s, SWITCHES_OPEN);
-	for (int round = 0; round < ROUNDS_MAX; round++) {
-		if (!step_succeeded(g, s) || !step_collect(g, s))
-			return false;
-		if (s->all_bytes == 0)
-			return true;
-		step_call(g, s, SWITCHES_SHARE);
-	}
-	group_switch_refuse(g, "the exchange of the members does not end; run one release of dxpd "
-			       "on all machines");
-	return false;
+	g->switches = GROUP_JOINED;
+	g->switch_number = number;
+	g->joined_ns = clock_now_ns();
+	g->ways.why[0] = '\0';
 }
 
 static void join(struct dxp_group *g)
 {
-	struct step *s = calloc(1, sizeof(*s));
+	const uint32_t number = number_next(g);
+	char why[GROUP_WHY_BYTES];
 
-	if (!s) {
-		group_switch_refuse(g, "out of memory");
-		return;
-	}
-	host_fabric_enter(g->fabric);
-	g->switch_number = ++g->fabric->switch_groups;
-	host_fabric_leave(g->fabric);
-	if (exchange(g, s) && group_rescuer_start(g) == DXP_OK)
-		g->switches = GROUP_JOINED;
+	if (!group_join(g, number, NULL, why))
+		group_switch_refuse(g, why);
+	else if (group_rescuer_start(g) == DXP_OK)
+		joined(g, number);
 	else
-		step_call(g, s, SWITCHES_CLOSE);
-	free(s);
+		group_leave(g, number);
+}
+
+void group_switch_rejoin(struct dxp_group *g)
+{
+	char why[GROUP_WHY_BYTES];
+
+	pthread_mutex_lock(&g->lock);
+	const uint32_t before = g->switch_number, number = number_next(g);
+	g->switch_number = 0;
+	pthread_mutex_unlock(&g->lock);
+	if (before)
+		group_leave(g, before);
+	bool success = group_join(g, number, &g->rescuer_stop, why);
+	pthread_mutex_lock(&g->lock);
+	if (success)
+		joined(g, number);
+	else
+		group_switch_refuse(g, why);
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* Returns true if outstanding operations need the lost group at the xPUs. */
+static bool group_needed(const struct dxp_group *g)
+{
+	const struct group_operation *o = g->first;
+
+	while (o && !o->by_switches)
+		o = o->next;
+	return o != NULL;
 }
 
 /* Returns false, with the reason, if a member cannot be in a group of switches. */
@@ -148,6 +127,16 @@ static bool members_suit(struct dxp_group *g)
 			}
 	}
 	return true;
+}
+
+/* Begins another attempt if it is time for one. It ends later, so the caller uses another way. */
+static void retry(struct dxp_group *g)
+{
+	if (clock_now_ns() < g->retry_ns || group_needed(g))
+		return;
+	g->switches = GROUP_RETRYING;
+	if (members_suit(g))
+		group_rescuer_rejoin(g);
 }
 
 /* ---- choice ---- */
@@ -177,22 +166,26 @@ bool group_switch_join(struct dxp_group *g)
 {
 	if (g->switches == GROUP_UNTRIED && members_suit(g))
 		join(g);
+	else if (g->switches == GROUP_REFUSED)
+		retry(g);
 	return g->switches == GROUP_JOINED;
 }
 
 bool group_switch_use(struct dxp_group *g, enum plan_operation operation,
 		      const struct dxp_collective *c)
 {
-	return !g->kernels && operation_suits(g, operation, c) && group_switch_join(g);
+	if (g->kernels || !operation_suits(g, operation, c))
+		return false;
+	if (g->unsupported[c->type][c->reduction]) {
+		if (g->switches == GROUP_JOINED)
+			group_switch_unsupported(g, c->type, c->reduction);
+		return false;
+	}
+	return group_switch_join(g);
 }
 
 void group_switch_leave(struct dxp_group *g)
 {
-	struct step *s = g->rescuer_started ? calloc(1, sizeof(*s)) : NULL;
-
-	group_rescuer_stop(g);
-	/* Without memory, the members stay in the group until this host closes the xPUs. */
-	if (s)
-		step_call(g, s, SWITCHES_CLOSE);
-	free(s);
+	if (g->switch_number)
+		group_leave(g, g->switch_number);
 }

@@ -61,6 +61,7 @@ struct host_request {
 	bool done;
 	int status;
 	struct command_reply *reply;
+	const bool *stop; /* see struct request_set */
 };
 
 /* A node that waits for an event of this host. After the event, this is the message that notifies
@@ -259,10 +260,20 @@ int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint
  * reply, or the reason why there is no reply. Sets no error text. */
 int request_call(struct dxp_xpu *x, struct command *c, struct command_reply *reply,
 		 uint64_t timeout_ns);
-/* Sends one command to each of `count` xPUs, at most DXP_GROUP_MEMBERS_MAX, and waits for all
- * replies. status[i] is as the result of request_call(). */
-void request_call_all(struct dxp_xpu *const *xpus, uint32_t count, struct command *commands,
-		      struct command_reply *replies, int *status, uint64_t timeout_ns);
+/* One command to each of `count` xPUs, at most DXP_GROUP_MEMBERS_MAX. */
+struct request_set {
+	struct dxp_xpu *const *xpus;
+	uint32_t count;
+	struct command *commands;
+	struct command_reply *replies;
+	int *status;         /* set as the results of request_call() */
+	uint64_t timeout_ns; /* ns, for all together */
+	/* If another thread sets this and calls host_fabric_ended(), the wait for replies ends, and
+	 * statuses are DXP_ECLOSED. NULL: nothing ends it early. */
+	const bool *stop;
+};
+/* Sends the commands and waits for all replies. */
+void request_call_all(const struct request_set *set);
 void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status);
 
 /* memory.c */

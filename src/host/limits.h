@@ -75,6 +75,11 @@
 /* ns after which a call that waits for a group releases its lock, so that another thread can abort
  * the group */
 #define HOST_GROUP_LOOK_NS (10ull * 1000 * 1000)
+/* ns from a rejection or loss of a group of switches to the next attempt to join one. Doubles for
+ * each further one, until the switches served for the longer time. A short outage is over after the
+ * shorter time, and attempts at the longer interval cost a switch nothing. */
+#define HOST_SWITCH_RETRY_MIN_NS (1000ull * 1000 * 1000)
+#define HOST_SWITCH_RETRY_MAX_NS (60ull * 1000 * 1000 * 1000)
 /* ms to join or open, by default: longer than the lease of a crashed process with the same name */
 #define HOST_TIMEOUT_MS 5000
 

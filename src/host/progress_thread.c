@@ -146,7 +146,7 @@ int progress_start(struct dxp_fabric *f)
 {
 	sigset_t all, old;
 
-	/* Signals are for the program's own threads. */
+	/* The new thread inherits this mask, so signals arrive only in the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int error = pthread_create(&f->progress_thread, NULL, keep, f);

@@ -48,6 +48,10 @@ static bool answered(void *context)
 		r->status = r->op.status;
 		r->done = true;
 	}
+	if (!r->done && r->stop && *r->stop) {
+		r->status = DXP_ECLOSED;
+		r->done = true;
+	}
 	return r->done;
 }
 
@@ -126,19 +130,19 @@ int request_call(struct dxp_xpu *x, struct command *c, struct command_reply *rep
 	return status == DXP_OK ? request_end(&r, clock_now_ns() + timeout_ns) : status;
 }
 
-void request_call_all(struct dxp_xpu *const *xpus, uint32_t count, struct command *commands,
-		      struct command_reply *replies, int *status, uint64_t timeout_ns)
+void request_call_all(const struct request_set *set)
 {
 	struct host_request requests[DXP_GROUP_MEMBERS_MAX];
-	const uint64_t deadline_ns = clock_now_ns() + timeout_ns;
+	const uint64_t deadline_ns = clock_now_ns() + set->timeout_ns;
 	bool begun[DXP_GROUP_MEMBERS_MAX];
 
-	for (uint32_t i = 0; i < count; i++) {
-		requests[i] = (struct host_request){.xpu = xpus[i], .reply = &replies[i]};
-		status[i] = request_begin(&requests[i], &commands[i]);
-		begun[i] = status[i] == DXP_OK;
+	for (uint32_t i = 0; i < set->count; i++) {
+		requests[i] = (struct host_request){
+			.xpu = set->xpus[i], .reply = &set->replies[i], .stop = set->stop};
+		set->status[i] = request_begin(&requests[i], &set->commands[i]);
+		begun[i] = set->status[i] == DXP_OK;
 	}
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < set->count; i++)
 		if (begun[i])
-			status[i] = request_end(&requests[i], deadline_ns);
+			set->status[i] = request_end(&requests[i], deadline_ns);
 }

@@ -112,15 +112,45 @@ static bool all_received(const struct inc_create *c)
 	return true;
 }
 
+/* Returns true if switches have at most reduced the abilities of this member's QUERY. */
+static bool abilities_sound(const struct inc_create *c, const struct inc_control *n)
+{
+	const struct inc_control *first = &c->o.first;
+
+	return n->members == c->o.count && n->lease_ms > 0 && n->window <= first->window &&
+	       n->segment_bytes <= first->segment_bytes && (n->sup_op & ~first->sup_op) == 0 &&
+	       (n->sup_type & ~first->sup_type) == 0 && (n->planes & ~first->planes) == 0;
+}
+
+/* Returns true if the path has no switch twice, and none without an address. */
+static bool path_sound(const struct inc_control *n)
+{
+	for (uint8_t i = 0; i < n->path_count; i++)
+		for (uint8_t k = 0; k <= i; k++)
+			if (n->path[i].ip == (k == i ? 0 : n->path[k].ip))
+				return false;
+	return n->path_count > 0;
+}
+
+/* Returns true if the QUERY comes from the last switch of its path, or from one that rejects it. */
+static bool query_sound(const struct inc_create *c, uint32_t member, const struct inc_control *q,
+			const struct roce_path *path)
+{
+	const struct inc_member *m = &c->o.members[member];
+
+	return q->member_ip == m->ip && q->member_port == m->port && path_sound(q) &&
+	       q->path[0].ip == c->o.switches[member] && path->from_port == ROCE_PORT &&
+	       (path->from_ip == q->path[q->path_count - 1].ip || q->fail_cause != 0) &&
+	       abilities_sound(c, q);
+}
+
 static void query_receive(struct inc_create *c, uint32_t member, const struct inc_control *q,
-			  uint64_t now_ns)
+			  const struct roce_path *path, uint64_t now_ns)
 {
 	struct ways *w = &c->ways[member];
-	const struct inc_member *m = &c->o.members[member];
 	uint8_t at = 0;
 
-	if (c->state != CREATE_QUERY || q->path_count == 0 || q->member_ip != m->ip ||
-	    q->member_port != m->port)
+	if (c->state != CREATE_QUERY || !query_sound(c, member, q, path))
 		return;
 	while (at < w->count && !path_same(&w->way[at], q))
 		at++;
@@ -161,20 +191,32 @@ static void all_notified(struct inc_create *c)
 	c->status = DXP_OK;
 }
 
+/* Returns true if the NOTIFY is for this member, and each value that this member uses is one that
+ * its QUERY allows. */
+static bool notice_sound(const struct inc_create *c, const struct inc_header *h,
+			 const struct inc_control *n)
+{
+	const struct inc_member *own = &c->o.members[c->o.member];
+
+	return h->status == 0 && h->src_rank == c->o.member && n->member_ip == own->ip &&
+	       n->member_port == own->port && path_sound(n) &&
+	       n->path[0].ip == c->o.switches[c->o.member] && n->window > 0 &&
+	       (n->window & (n->window - 1)) == 0 && n->segment_bytes >= INC_SHORT_BYTES &&
+	       n->planes & INC_PLANE_USER && abilities_sound(c, n);
+}
+
 static void notify_receive(struct inc_create *c, const struct inc_header *h,
 			   const struct inc_control *n, const struct roce_path *path,
 			   uint64_t now_ns)
 {
-	const struct inc_member *own = &c->o.members[c->o.member], *first = &c->o.members[0];
+	const struct inc_member *first = &c->o.members[0];
 
 	if (h->status != 0 && path->from_ip == first->ip && path->from_port == first->port) {
 		bad_news(c, -(int)h->status, n, now_ns);
 		return;
 	}
-	if (h->src_rank != c->o.member || n->member_ip != own->ip || n->member_port != own->port ||
-	    n->members != c->o.count || n->path_count == 0 || n->window == 0 ||
-	    n->segment_bytes < INC_SHORT_BYTES || path->from_ip != c->o.switches[c->o.member] ||
-	    c->state == CREATE_FAILED)
+	if (c->state == CREATE_FAILED || path->from_ip != c->o.switches[c->o.member] ||
+	    !notice_sound(c, h, n))
 		return;
 	if (c->o.member == 0) {
 		c->ways[0].notified = true;
@@ -210,9 +252,10 @@ static void notified_receive(struct inc_create *c, const struct inc_header *h,
 
 	if (c->state != CREATE_NOTIFY)
 		return;
-	if (n->fail_cause != 0) {
+	if (n->fail_cause != 0 && path->from_ip == n->cause_ip && path->from_port == ROCE_PORT) {
 		bad_news(c, status_of_cause(n->fail_cause), n, now_ns);
-	} else if (h->status == 0 && path->from_ip == m->ip && path->from_port == m->port) {
+	} else if (n->fail_cause == 0 && h->status == 0 && path->from_ip == m->ip &&
+		   path->from_port == m->port) {
 		c->ways[h->src_rank].notified = true;
 		all_notified(c);
 	}
@@ -223,15 +266,17 @@ void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
 {
 	struct inc_control n;
 	const struct inc_header *h = &p->header;
+	const bool compat = h->flags & INC_FLAG_COMPAT;
 
-	if (h->epoch != c->o.epoch || h->src_rank >= c->o.count ||
-	    inc_packet_control_decode(p, &n) != DXP_OK ||
+	/* Packets of one format do not fit the other: the compatible one has shorter paths. */
+	if (compat != (c->o.framing == DXP_INC_COMPAT) || h->epoch != c->o.epoch ||
+	    h->src_rank >= c->o.count || inc_packet_control_decode(p, &n) != DXP_OK ||
 	    n.true_comm_id != c->o.first.true_comm_id || n.qkey != c->o.first.qkey)
 		return;
 	if (h->kind == INC_NOTIFY)
 		notify_receive(c, h, &n, path, now_ns);
 	else if (h->kind == INC_QUERY && c->o.member == 0)
-		query_receive(c, h->src_rank, &n, now_ns);
+		query_receive(c, h->src_rank, &n, path, now_ns);
 	else if (h->kind == INC_NOTIFIED && c->o.member == 0)
 		notified_receive(c, h, &n, path, now_ns);
 }

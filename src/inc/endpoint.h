@@ -17,6 +17,7 @@
 
 #include "base/util.h"
 #include "inc/create.h"
+#include "inc/exchange.h"
 #include "link/udp.h"
 
 #define ENDPOINT_BATCH 128
@@ -69,7 +70,7 @@ struct dxp_inc {
 	struct port out; /* sends all packets; receives from members and distant switches */
 	struct port in;
 	struct dxp_inc_group *groups;
-	unsigned group_count;
+	unsigned group_count, departed_count; /* all groups; those that were destroyed */
 	struct inc_counters counters;
 	uint16_t segment_bytes;
 	uint32_t connections; /* number of connections that groups with RC framing began */
@@ -163,9 +164,9 @@ void endpoint_group_free(struct dxp_inc_group *g);
 enum inc_reach { INC_REACH_LIST(INC_REACH_ENUM) INC_REACHES };
 #undef INC_REACH_ENUM
 
-/* Tests, for at most INC_SILENCE_NS, whether the switch answers. The caller must not hold the
- * lock. */
-enum inc_reach probe_switch_reach(struct dxp_inc *inc);
+/* Tests whether the switch answers: for at most INC_SILENCE_NS, or until *stop is true. The caller
+ * must not hold the lock. */
+enum inc_reach probe_switch_reach(struct dxp_inc *inc, const atomic_bool *stop);
 
 /* ---- wait.c ---- */
 
@@ -177,16 +178,13 @@ void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned c
 /* ---- make.c ---- */
 
 size_t inc_making_reserve_bytes(void);
+/* Does what dxp_inc_group_create() does, but fails soon after *stop becomes true. NULL: does not
+ * stop. */
+int endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+			  const struct dxp_inc_group_options *options, const atomic_bool *stop,
+			  struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES]);
 
 /* ---- why.c ---- */
-
-/* Outcome of a group's creation at one member. All members exchange their outcomes, so that all
- * agree. */
-struct outcome {
-	int32_t status;
-	uint32_t cause, cause_ip, silent;
-	uint32_t multicast_lost; /* multicast does not reach the member */
-};
 
 /* Write the text for the user. `switches` has the address of each member's switch. */
 void why_unreached(enum inc_reach reach, uint32_t host_ip, uint32_t switch_ip,

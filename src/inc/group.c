@@ -52,6 +52,12 @@ static int group_connect(struct inc_group *g, uint64_t now_ns)
 	return rc_connect(&o, now_ns, &g->rc);
 }
 
+/* Returns the interval between renewals of the lease, which other members have set. */
+static uint64_t renew_gap_ns(const struct inc_group *g)
+{
+	return max_u64(g->o.lease_ms * MS_NS / 3, INC_RENEW_MIN_NS);
+}
+
 int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		     struct inc_group **out)
 {
@@ -70,7 +76,7 @@ int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		return DXP_ENOMEM;
 	}
 	g->operations_tail = &g->operations;
-	g->renew_ns = now_ns + options->lease_ms * MS_NS / 3;
+	g->renew_ns = now_ns + renew_gap_ns(g);
 	g->source = options->count;
 	*out = g;
 	return DXP_OK;
@@ -263,7 +269,7 @@ static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_
 
 	segment_packet_add_inline(g, out, &h, g->o.switch_ip, ROCE_PORT, payload,
 				  inc_packet_control_encode(&h, &c, payload));
-	g->renew_ns = now_ns + g->o.lease_ms * MS_NS / 3;
+	g->renew_ns = now_ns + renew_gap_ns(g);
 }
 
 static void connection_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)

@@ -5,6 +5,9 @@
 
 /* groups per endpoint: each communicator of the process uses one */
 #define INC_GROUPS_MAX 1024
+/* destroyed groups that stay for slower members; beyond, the oldest is freed, so that one user of
+ * the endpoint who makes many groups takes none from others */
+#define INC_DEPARTED_MAX 256
 /* unacknowledged messages that every connection permits: enough for a burst of short operations */
 #define INC_RING_MIN     16
 #define INC_RTO_FIRST_NS (5ull * 1000 * 1000) /* ns: timeout while the round trip is unknown */
@@ -62,6 +65,8 @@
 /* ns: interval between polls of the progress thread during operations */
 #define INC_TICK_NS  (10ull * 1000 * 1000)
 #define INC_STALL_NS (50ull * 1000 * 1000) /* ns: a poll as late as this shows a stall */
+/* ns: shortest interval between renewals, however short a lease a member or switch states */
+#define INC_RENEW_MIN_NS (100ull * 1000 * 1000)
 /* ns from a group's last operation to its KILL, because slower members may need the result */
 #define INC_LINGER_NS (100ull * 1000 * 1000)
 #define INC_KILL_NS   (2ull * 1000 * 1000) /* ns between the two KILLs of a group */

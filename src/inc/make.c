@@ -14,21 +14,11 @@
 #include "wire/inc_compat.h"
 #include "wire/limits.h"
 
-/* The first message of each member to all others. */
-struct hello {
-	uint32_t ip, switch_ip;
-	uint16_t port, segment_bytes;
-	uint8_t framing, able; /* able: this member has memory for the group */
-	uint8_t reach;         /* enum inc_reach of this member's switch */
-	/* Only the values of member 0 are used: */
-	uint16_t epoch;
-	uint32_t id, qkey;
-};
-
 struct making {
 	struct dxp_inc *inc;
 	const struct dxp_inc_bootstrap *boot;
 	const struct dxp_inc_group_options *options;
+	const atomic_bool *stop; /* see endpoint_group_create() */
 	uint32_t count, member;
 	struct hello *hellos;
 	struct outcome *outcomes;
@@ -84,7 +74,7 @@ size_t inc_making_reserve_bytes(void)
 	return DXP_INC_MEMBERS_MAX * sizeof(struct hello);
 }
 
-static struct hello hello_own(struct dxp_inc *inc, bool able)
+static struct hello hello_own(struct dxp_inc *inc, bool able, const atomic_bool *stop)
 {
 	struct hello h = {.ip = inc->own.ip,
 			  .switch_ip = inc->switch_ip,
@@ -92,7 +82,7 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 			  .segment_bytes = inc->segment_bytes,
 			  .framing = (uint8_t)inc->o.framing,
 			  .able = able,
-			  .reach = (uint8_t)probe_switch_reach(inc)};
+			  .reach = (uint8_t)probe_switch_reach(inc, stop)};
 
 	rng_entropy_kernel(NULL, &h.id, sizeof(h.id));
 	rng_entropy_kernel(NULL, &h.qkey, sizeof(h.qkey));
@@ -104,33 +94,20 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 	return h;
 }
 
-/* Checks the hellos. All members have the same hellos, so all get the same result. */
-static int hellos_check(struct making *m, char why[DXP_INC_WHY_BYTES])
+/* Exchanges the hellos. Returns the status of exchange_hellos_check(). */
+static int hello_share(struct making *m, const struct hello *own, char why[DXP_INC_WHY_BYTES])
 {
-	for (uint32_t i = 0; i < m->count; i++) {
-		const struct hello *h = &m->hellos[i];
-		if (!h->able) {
-			snprintf(why, DXP_INC_WHY_BYTES,
-				 "a member has no memory for another group");
-			return DXP_ENOMEM;
-		}
-		if (h->framing != m->hellos[0].framing || h->reach >= INC_REACHES) {
-			snprintf(why, DXP_INC_WHY_BYTES,
-				 "the members request different framings, or have different "
-				 "releases; use the same on all hosts");
-			return DXP_EINVAL;
-		}
+	if (m->boot->allgather(m->boot->context, own, m->hellos, sizeof(*own)) != 0) {
+		snprintf(why, DXP_INC_WHY_BYTES,
+			 "the bootstrap exchange between the members failed");
+		return DXP_EIO;
 	}
-	for (uint32_t i = 0; i < m->count; i++) {
-		const struct hello *h = &m->hellos[i];
-		m->members[i] = (struct inc_member){h->ip, h->port};
-		m->switches[i] = h->switch_ip;
-		if (h->reach == INC_REACH_YES)
-			continue;
-		why_unreached(h->reach, h->ip, h->switch_ip, why);
-		return h->reach == INC_REACH_NO_SOCKET ? DXP_EIO : DXP_ENOENT;
+	int status = exchange_hellos_check(m->hellos, m->count, m->member, own, why);
+	for (uint32_t i = 0; i < m->count && status == DXP_OK; i++) {
+		m->members[i] = (struct inc_member){m->hellos[i].ip, m->hellos[i].port};
+		m->switches[i] = m->hellos[i].switch_ip;
 	}
-	return DXP_OK;
+	return status;
 }
 
 static struct inc_control query_of(const struct making *m, bool kernel)
@@ -265,6 +242,8 @@ static struct outcome creation_run(struct making *m)
 		traffic_port_receive(inc, &inc->out, now_ns);
 		endpoint_flush(m->g, now_ns);
 		o.status = inc_create_outcome(m->g->create, &m->notice, &o.silent);
+		if (o.status == DXP_EAGAIN && m->stop && atomic_load(m->stop))
+			o.status = DXP_ECANCELED;
 		if (o.status == DXP_EAGAIN)
 			wait_ports_sleep(inc, ports, 2, inc_create_deadline(m->g->create));
 	}
@@ -281,26 +260,13 @@ static struct outcome creation_run(struct making *m)
 	return o;
 }
 
-/* Returns the first failure in the order of member numbers, because member 0 knows most. */
-static int outcomes_judge(const struct making *m, uint32_t *sender)
-{
-	for (*sender = 0; *sender < m->count; ++*sender) {
-		struct outcome *o = &m->outcomes[*sender];
-		/* The bootstrap may pass any bytes. */
-		if (o->silent >= m->count)
-			o->silent = *sender;
-		if (o->status != DXP_OK)
-			return o->status < 0 ? o->status : DXP_EINVAL;
-	}
-	return DXP_OK;
-}
-
 static void group_unmake(struct dxp_inc_group *g)
 {
 	struct dxp_inc *inc = g->inc;
 
 	pthread_mutex_lock(&inc->lock);
-	g->departed_ns = endpoint_now(inc);
+	g->departed_ns = max_u64(endpoint_now(inc), 1);
+	inc->departed_count++;
 	g->kill_ns = g->member == 0 && g->create ? g->departed_ns : UINT64_MAX;
 	inc_port_close(&g->multicast);
 	inc_departed_tend(inc, g->departed_ns);
@@ -341,8 +307,8 @@ static int outcome_share(struct making *m, const struct outcome *own, char why[D
 			 "the bootstrap exchange between the members failed");
 		return DXP_EIO;
 	}
-	int status = outcomes_judge(m, &sender);
-	if (status != DXP_OK)
+	int status = exchange_outcomes_judge(m->outcomes, m->count, m->member, own, &sender, why);
+	if (status != DXP_OK && sender < m->count)
 		why_text(&m->outcomes[sender], sender, m->members, m->switches, why);
 	for (uint32_t i = 0; i < m->count && status == DXP_OK; i++)
 		if (m->outcomes[i].multicast_lost)
@@ -350,17 +316,19 @@ static int outcome_share(struct making *m, const struct outcome *own, char why[D
 	return status;
 }
 
+static bool groups_left(struct dxp_inc *inc)
+{
+	pthread_mutex_lock(&inc->lock);
+	const bool left = inc->group_count - inc->departed_count < INC_GROUPS_MAX;
+	pthread_mutex_unlock(&inc->lock);
+	return left;
+}
+
 static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 {
 	m->g = calloc(1, sizeof(*m->g));
-	struct hello h = hello_own(m->inc, able && m->g && m->inc->group_count < INC_GROUPS_MAX);
-	if (m->boot->allgather(m->boot->context, &h, m->hellos, sizeof(h)) != 0) {
-		free(m->g);
-		snprintf(why, DXP_INC_WHY_BYTES,
-			 "the bootstrap exchange between the members failed");
-		return DXP_EIO;
-	}
-	int status = hellos_check(m, why);
+	struct hello h = hello_own(m->inc, able && m->g && groups_left(m->inc), m->stop);
+	int status = hello_share(m, &h, why);
 	if (status != DXP_OK) {
 		free(m->g);
 		return status;
@@ -391,9 +359,9 @@ static void group_settle(struct dxp_inc_group *g)
 	progress_wake(g->inc);
 }
 
-int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-			 const struct dxp_inc_group_options *options, struct dxp_inc_group **out,
-			 char why[DXP_INC_WHY_BYTES])
+int endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+			  const struct dxp_inc_group_options *options, const atomic_bool *stop,
+			  struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES])
 {
 	if (!inc || !bootstrap || !bootstrap->allgather || !out || !why ||
 	    (options && (unsigned)options->mode > DXP_INC_FLAT))
@@ -402,6 +370,7 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	struct making m = {.inc = inc,
 			   .boot = bootstrap,
 			   .options = options,
+			   .stop = stop,
 			   .count = bootstrap->members,
 			   .member = bootstrap->member};
 	int status = DXP_EEXIST;
@@ -433,6 +402,13 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	return status == DXP_EEXIST || status == DXP_EAGAIN ? DXP_EBUSY : status;
 }
 
+int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+			 const struct dxp_inc_group_options *options, struct dxp_inc_group **out,
+			 char why[DXP_INC_WHY_BYTES])
+{
+	return endpoint_group_create(inc, bootstrap, options, NULL, out, why);
+}
+
 /* Returns the time for the KILL. It is delayed, so that slower members can fetch the last
  * result. */
 static uint64_t kill_time(const struct dxp_inc_group *g)
@@ -449,6 +425,7 @@ void dxp_inc_group_destroy(struct dxp_inc_group *g)
 	struct dxp_inc *inc = g->inc;
 	pthread_mutex_lock(&inc->lock);
 	g->departed_ns = max_u64(endpoint_now(inc), 1);
+	inc->departed_count++;
 	g->kill_ns = g->member == 0 ? kill_time(g) : UINT64_MAX;
 	inc_port_close(&g->multicast);
 	pthread_mutex_unlock(&inc->lock);

@@ -49,14 +49,15 @@ static bool answer_receive(struct probe *p, const struct datagram_arrival *a)
 	return packet.header.kind == INC_ANSWER && packet.header.req_id == p->number;
 }
 
-static enum inc_reach query_send(struct probe *p)
+static enum inc_reach query_send(struct probe *p, const atomic_bool *stop)
 {
 	const uint64_t begin_ns = clock_now_ns();
 	uint64_t now_ns = begin_ns, end_ns = now_ns + INC_SILENCE_NS, gap_ns = INC_QUERY_NS;
 	enum inc_reach verdict = INC_REACH_SILENT;
 	struct datagram_arrival a;
 
-	for (uint64_t query_ns = now_ns; now_ns < end_ns; now_ns = clock_now_ns()) {
+	for (uint64_t query_ns = now_ns; now_ns < end_ns && !(stop && atomic_load(stop));
+	     now_ns = clock_now_ns()) {
 		if (now_ns >= query_ns) {
 			question_send(p);
 			query_ns = now_ns + gap_ns;
@@ -72,12 +73,12 @@ static enum inc_reach query_send(struct probe *p)
 			verdict = INC_REACH_NO_WAY;
 		if (verdict != INC_REACH_SILENT)
 			end_ns = min_u64(end_ns, begin_ns + INC_RESTART_NS);
-		link_wait(p->link, min_u64(query_ns, end_ns));
+		link_wait(p->link, min_u64(now_ns + INC_TICK_NS, min_u64(query_ns, end_ns)));
 	}
 	return p->icrc_wrong ? INC_REACH_ICRC : verdict;
 }
 
-enum inc_reach probe_switch_reach(struct dxp_inc *inc)
+enum inc_reach probe_switch_reach(struct dxp_inc *inc, const atomic_bool *stop)
 {
 	const struct link_options o = {.bind = address_v4(inc->own.ip, 0),
 				       .whole = true,
@@ -98,7 +99,7 @@ enum inc_reach probe_switch_reach(struct dxp_inc *inc)
 	link_address(p.link, &own);
 	p.own_port = own.port;
 	rng_entropy_kernel(NULL, &p.number, sizeof(p.number));
-	enum inc_reach reach = query_send(&p);
+	enum inc_reach reach = query_send(&p, stop);
 	link_close(p.link);
 	return reach;
 }

@@ -30,6 +30,7 @@ void endpoint_group_free(struct dxp_inc_group *g)
 	if (*at) {
 		*at = g->next;
 		inc->group_count--;
+		inc->departed_count -= g->departed_ns != 0;
 	}
 	for (struct dxp_inc_operation *c = g->free_operations, *next; c; c = next) {
 		next = c->next;
@@ -53,6 +54,20 @@ static void kill_send(struct dxp_inc_group *g)
 	}
 }
 
+/* Frees the oldest destroyed group whose KILLs are sent. Returns false if there is none. */
+static bool departed_free(struct dxp_inc *inc)
+{
+	struct dxp_inc_group *oldest = NULL;
+
+	for (struct dxp_inc_group *g = inc->groups; g; g = g->next)
+		if (g->departed_ns != 0 && g->kill_ns == UINT64_MAX &&
+		    (!oldest || g->departed_ns <= oldest->departed_ns))
+			oldest = g;
+	if (oldest)
+		endpoint_group_free(oldest);
+	return oldest != NULL;
+}
+
 void inc_departed_tend(struct dxp_inc *inc, uint64_t now_ns)
 {
 	struct dxp_inc_group *next;
@@ -68,6 +83,8 @@ void inc_departed_tend(struct dxp_inc *inc, uint64_t now_ns)
 		if (g->kill_ns == UINT64_MAX && now_ns - g->departed_ns >= 2 * inc->o.deadline_ns)
 			endpoint_group_free(g);
 	}
+	while (inc->departed_count > INC_DEPARTED_MAX && departed_free(inc))
+		;
 }
 
 static uint64_t groups_deadline(const struct dxp_inc *inc)

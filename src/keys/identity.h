@@ -9,11 +9,11 @@
 struct identity {
 	uint8_t private_key[KEYS_BYTES], public_key[KEYS_BYTES];
 	uint8_t manager[KEYS_BYTES]; /* public key of the manager */
-	/* authenticates management frames with the manager */
+	/* shared key that authenticates management frames between this machine and the manager */
 	uint8_t pair[KEYS_BYTES];
 };
 
-/* Computes the other keys. false: the manager's key is unusable. */
+/* Computes public_key and pair. Returns false if the manager's key is unusable. */
 bool identity_make(const uint8_t private_key[KEYS_BYTES], const uint8_t manager[KEYS_BYTES],
 		   struct identity *out);
 

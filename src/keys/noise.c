@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Patterns: specification, section 7. Public functions have their own struct crypto, so a struct
- * noise can be copied and erased. */
+/* Section 7 of the specification defines the patterns. Public functions have their own struct
+ * crypto, so a struct noise can be copied and erased. */
 #include "keys/noise.h"
 
 #include <assert.h>
@@ -29,7 +29,7 @@ static bool part_seal(struct noise *n, const struct crypto *c, const void *text,
 	return symmetric_encrypt(&n->state, c, (struct crypto_bytes){text, bytes}, out);
 }
 
-/* `bytes` includes the tag. */
+/* Opens a part of a message; `bytes` includes the tag. */
 static bool part_open(struct noise *n, const struct crypto *c, const uint8_t *sealed, size_t bytes,
 		      uint8_t *out)
 {
@@ -68,7 +68,7 @@ void noise_end(struct noise *n)
 	keys_erase(n, sizeof(*n));
 }
 
-/* The first key is for what the initiator sends. */
+/* Derives one key for each direction. The first one is for data that the initiator sends. */
 static bool split(struct noise *n, const struct crypto *c)
 {
 	uint8_t *first = n->initiator ? n->send_key : n->receive_key;

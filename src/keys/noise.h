@@ -16,7 +16,7 @@
 #include "crypto/symmetric.h"
 #include "keys/primitives.h"
 
-/* without payload */
+/* bytes of the first and the second message without their payload */
 #define NOISE_FIRST_BYTES  (2 * KEYS_BYTES + 2 * KEYS_TAG_BYTES)
 #define NOISE_SECOND_BYTES (KEYS_BYTES + KEYS_TAG_BYTES)
 
@@ -24,19 +24,19 @@ struct noise_options {
 	bool initiator;
 	const void *prologue; /* equal on both sides */
 	size_t prologue_bytes;
-	const uint8_t *private_key; /* static, this side's */
+	const uint8_t *private_key; /* static private key of this side */
 	const uint8_t *peer;        /* initiator: the responder's public key */
 	const uint8_t *ephemeral;   /* KEYS_BYTES random bytes, never used twice */
 };
 
-/* A copy is independent. */
+/* One side of a handshake. A copy of this struct continues independently of the original. */
 struct noise {
 	bool initiator;
-	unsigned step; /* messages written or read */
+	unsigned step; /* number of handshake messages written or read */
 	struct symmetric state;
 	uint8_t private_key[KEYS_BYTES], public_key[KEYS_BYTES];
 	uint8_t ephemeral[KEYS_BYTES], ephemeral_public[KEYS_BYTES];
-	/* of the peer; the responder knows `peer` after step 1 */
+	/* public keys of the peer; the responder knows `peer` after step 1 */
 	uint8_t peer[KEYS_BYTES], peer_ephemeral[KEYS_BYTES];
 	uint8_t psk[KEYS_BYTES];
 	uint8_t send_key[KEYS_BYTES], receive_key[KEYS_BYTES]; /* valid after step 2 */
@@ -46,19 +46,19 @@ struct noise {
 /* Begins a handshake; the pre-shared key is zero until noise_psk. Returns false if a key is
  * unusable. */
 bool noise_begin(struct noise *n, const struct noise_options *options);
-/* Must precede the second message. */
+/* Sets the pre-shared key. Call it before the second message. */
 void noise_psk(struct noise *n, const uint8_t psk[KEYS_BYTES]);
 void noise_end(struct noise *n); /* erases all secrets */
 
-/* Returns the length; 0: the peer's key is unusable. */
+/* Writes the next message. Returns its length in bytes; 0: the peer's key is unusable. */
 size_t noise_write(struct noise *n, const void *payload, size_t bytes, uint8_t *out);
 
-/* Reads a message; `payload` gets its length less NOISE_FIRST_BYTES or NOISE_SECOND_BYTES. Returns
- * false if it cannot be opened; then call noise_end. */
+/* Reads a message and writes its payload, which is NOISE_FIRST_BYTES or NOISE_SECOND_BYTES shorter.
+ * Returns false if the message cannot be opened; then call noise_end. */
 bool noise_read(struct noise *n, const uint8_t *message, size_t bytes, uint8_t *payload);
 
-/* Seal and open data after the handshake, in the order of sending; sealed data is KEYS_TAG_BYTES
- * longer. */
+/* Seal and open data after the handshake. Data is opened in the order in which it was sealed.
+ * Sealed data is KEYS_TAG_BYTES longer. Return false if that fails. */
 bool noise_seal(struct noise *n, const void *text, size_t bytes, uint8_t *out);
 bool noise_open(struct noise *n, const uint8_t *sealed, size_t bytes, uint8_t *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* X25519, SHA-256 and HMAC by libcrypto, without a struct crypto. false: an invalid input, or no
- * memory. */
+/* X25519, SHA-256 and HMAC by libcrypto, for callers without a struct crypto. These functions
+ * return false if an input is invalid or memory is short. */
 #ifndef KEYS_PRIMITIVES_H
 #define KEYS_PRIMITIVES_H
 
@@ -11,7 +11,7 @@
 #include "base/limits.h"
 
 #define KEYS_BYTES     PUBLIC_KEY_BYTES /* bytes of keys and hashes */
-#define KEYS_TAG_BYTES 16               /* added by noise_seal */
+#define KEYS_TAG_BYTES 16               /* bytes of the tag that noise_seal adds */
 
 /* Computes the public key (RFC 7748); any 32 bytes are a private key. */
 bool keys_public(const uint8_t private_key[KEYS_BYTES], uint8_t out[KEYS_BYTES]);
@@ -27,7 +27,7 @@ bool keys_hash(const void *head, size_t head_bytes, const void *body, size_t bod
 bool keys_hmac(const uint8_t key[KEYS_BYTES], const void *head, size_t head_bytes, const void *body,
 	       size_t body_bytes, uint8_t out[KEYS_BYTES]);
 
-/* Erases a secret so that the compiler cannot omit it. */
+/* Erases a secret. The compiler cannot remove this call. */
 void keys_erase(void *secret, size_t bytes);
 /* Compares in constant time. */
 bool keys_equal(const void *a, const void *b, size_t bytes);

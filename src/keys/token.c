@@ -41,7 +41,7 @@ static int letter_value(char c)
 	return c >= '2' && c <= '7' ? c - '2' + 26 : -1;
 }
 
-/* Rejects nonzero padding bits, so each value has one text. */
+/* Reads base32. Rejects nonzero padding bits, so that each value has only one text. */
 static bool base32_get(const char *from, size_t bytes, uint8_t *to)
 {
 	uint32_t bits = 0, held = 0;

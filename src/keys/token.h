@@ -11,7 +11,7 @@
 #include "keys/primitives.h"
 
 #define TOKEN_ID_BYTES     5  /* 8 letters, enough to distinguish tokens */
-#define TOKEN_SECRET_BYTES 16 /* 2^128 values cannot be tried */
+#define TOKEN_SECRET_BYTES 16 /* 2^128 values are too many to try */
 #define TOKEN_ID_TEXT      9  /* with the final zero */
 #define TOKEN_TEXT_BYTES   96
 /* with the final zero */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The manager's side of channels: handshakes, and the sealed requests that follow a handshake. An
  * OPEN proves the key of its sender, but it may be a replay, and it does not prove the token's
- * secret. So an OPEN changes nothing. The first request proves both. A repeated datagram gets the
- * same answer again. */
+ * secret. So an OPEN changes nothing. The first request proves both. A retransmitted datagram gets
+ * the same answer again. */
 #include "manager/command.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 struct channels {
 	struct manager_channel all[FABRIC_CHANNELS_MAX];
-	/* handshakes that may start now, in units of 10^-9; time of the last refill */
+	/* number of handshakes that may start now, in units of 10^-9; time of the last refill */
 	uint64_t allowance, allowance_ns;
 };
 
@@ -74,8 +74,9 @@ static struct manager_channel *channel_find(struct registry *r, uint64_t id,
 	return NULL;
 }
 
-/* Returns the rank of a channel in use; low ranks end first. 0: its requests are answered, and it
- * is silent for so long that the answers have arrived; 1: no request yet; 2: others. */
+/* Returns the rank of a channel in use; channels of low rank end first. 0: its requests are
+ * answered, and it is silent for so long that the answers have arrived; 1: it has had no request
+ * yet; 2: all others. */
 static int channel_rank(const struct manager_channel *c, uint64_t now_ns)
 {
 	if (c->number == 0)
@@ -199,8 +200,8 @@ static void open_receive(struct registry *r, const struct udp_address *from,
 	keys_erase(&c, sizeof(c));
 }
 
-/* Executes the next request of a channel. Keeps the answer, which is sent again if the request is
- * repeated. */
+/* Executes the next request of a channel. Keeps the answer, which is sent again if the request
+ * arrives again. */
 static void request_receive(struct registry *r, struct manager_channel *c,
 			    const struct channel_frame *frame, uint64_t now_ns)
 {

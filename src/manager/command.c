@@ -110,9 +110,9 @@ void manager_command_open(struct registry *r, struct manager_channel *c,
 		manager_event_refused(r, &c->from, opened->text, opened->text);
 }
 
-/* Uses up a token once, and stores this together with the key that the caller has added or changed,
- * before it counts: after a restart, either the token is used and the key is known, or neither.
- * Otherwise answers why not, and the caller undoes its change. */
+/* Uses up one use of a token. Stores this together with the key that the caller has added or
+ * changed, so a restart keeps both or neither. If that fails, returns false with the reason in the
+ * answer, and the caller undoes its change. */
 static bool token_spend(struct registry *r, struct token_row *token, const char *name,
 			struct channel_answer *answer)
 {

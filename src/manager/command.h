@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A channel as the manager sees it. */
+/* The manager's end of a channel, and the requests that it carries. */
 #ifndef MANAGER_COMMAND_H
 #define MANAGER_COMMAND_H
 
@@ -30,7 +30,7 @@ void manager_command_run(struct registry *r, const struct manager_channel *c,
 			 const struct channel_request *request, struct channel_answer *answer,
 			 uint64_t now_ns);
 
-/* rotate.c: puts a new key in the place of the sender's. */
+/* rotate.c: replaces the sender's key by a new one. */
 void manager_rotate(struct registry *r, const struct manager_channel *c,
 		    const struct channel_request *request, struct channel_answer *answer,
 		    uint64_t now_ns);

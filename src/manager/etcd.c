@@ -66,7 +66,7 @@ static void fail(struct etcd *e, const char *reason)
 	e->current = (e->current + 1) % e->endpoints;
 }
 
-/* Checks what every answer must be. Returns NULL, or why it is unusable. */
+/* Returns NULL, or the reason why this answer is unusable. */
 static const char *answer_wrong(struct etcd *e, const struct etcd_answer *a)
 {
 	if (*a->error)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A client of an etcd cluster. Each call makes one attempt at one endpoint and returns within
- * ETCD_ATTEMPT_MS. After a failure the next call uses the next endpoint. A failure leaves open
- * whether etcd has executed the request: the caller reads the state again. */
+ * ETCD_ATTEMPT_MS. After a failure the next call uses the next endpoint. After a failure it is
+ * unknown whether etcd has executed the request, so the caller reads the state again. */
 #ifndef MANAGER_ETCD_H
 #define MANAGER_ETCD_H
 
 #include "manager/etcd_json.h"
 
-/* ms: longer than a round trip with a slow disk, and several attempts fit in a lease */
+/* ms; longer than a request takes on a slow disk, and short enough for several attempts during a
+ * lease */
 #define ETCD_ATTEMPT_MS    700
 #define ETCD_ENDPOINTS_MAX 8
 #define ETCD_NAME_BYTES    64
@@ -53,8 +54,9 @@ struct etcd {
 	const struct etcd_place *place;
 };
 
-/* Makes one attempt; frees `body`. DXP_OK: *out is etcd's answer without an error; free it with
- * etcd_answer_free. DXP_EIO: no usable answer; DXP_ENOMEM. e->reason has the cause. */
+/* Makes one attempt and frees `body`. DXP_OK: *out is etcd's answer, which reports no error; free
+ * it with etcd_answer_free. DXP_EIO: there is no usable answer; DXP_ENOMEM. After a failure
+ * e->reason has the cause. */
 int etcd_call(struct etcd *e, const char *path, char *body, struct etcd_answer *out);
 
 /* Waits a moment after a failed attempt. */

@@ -100,7 +100,8 @@ static void http_close(void *context)
 	free(h);
 }
 
-/* Sets what all requests share. Returns false if libcurl rejects a file or lacks a feature. */
+/* Sets the options that all requests share. Returns false if libcurl rejects a file or lacks a
+ * feature. */
 static bool handle_set(struct http *h, const struct etcd_tls *tls)
 {
 	CURL *c = h->curl;
@@ -139,7 +140,7 @@ int etcd_http_open(const struct etcd_place *place, const struct etcd_tls *tls,
 
 	if (!h)
 		return DXP_ENOMEM;
-	/* "Expect:" without a value: libcurl does not wait for permission to send a body. */
+	/* With "Expect:" without a value, libcurl does not wait for permission to send a body. */
 	bool good = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK &&
 		    header_add(h, "Content-Type: application/json") && header_add(h, "Expect:");
 	for (unsigned i = 0; good && i < place->count; i++)

@@ -24,7 +24,8 @@ static char *base64_encode(const char *text)
 	return out;
 }
 
-/* Decodes a text without zero bytes; free() it. NULL: malformed, or no memory. */
+/* Decodes base64 to a text without zero bytes; the caller frees it. NULL: malformed, or no
+ * memory. */
 static char *base64_decode(const char *coded)
 {
 	const size_t bytes = strlen(coded);
@@ -82,7 +83,6 @@ static bool pair_read(const json_t *object, struct etcd_pair *out)
 	       text_get(object, "value", &out->value);
 }
 
-/* Appends the pairs of a range. */
 static bool range_read(const json_t *range, struct etcd_answer *a)
 {
 	const json_t *kvs = json_object_get(range, "kvs");
@@ -105,7 +105,8 @@ static bool range_read(const json_t *range, struct etcd_answer *a)
 
 static bool answer_read(const json_t *root, struct etcd_answer *a)
 {
-	const json_t *result = json_object_get(root, "result"); /* of a stream */
+	/* answers of a stream are within "result" */
+	const json_t *result = json_object_get(root, "result");
 	const json_t *body = result ? result : root;
 	const json_t *header = json_object_get(body, "header");
 	const json_t *responses = json_object_get(body, "responses");
@@ -178,7 +179,7 @@ static json_t *coded(const char *text)
 	return value;
 }
 
-/* 64-bit numbers are texts, because JSON numbers of other programs have 53 bits. */
+/* Writes a 64-bit number as a text, because many programs read JSON numbers with 53 bits. */
 static json_t *numeral(int64_t number)
 {
 	return json_sprintf("%" PRId64, number);

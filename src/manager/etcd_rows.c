@@ -137,7 +137,8 @@ static bool text_get(const json_t *row, const char *name, char *out, size_t byte
 	return text && strlen(text) < bytes && memcpy(out, text, strlen(text) + 1);
 }
 
-/* Reads a text that was written by hex, because nodes choose its bytes, and JSON needs UTF-8. */
+/* Reads a text in hexadecimal digits. Nodes choose its bytes, which may not be UTF-8, as JSON
+ * requires. */
 static bool bytes_get(const json_t *row, const char *name, char *out, size_t space)
 {
 	const char *text = json_string_value(json_object_get(row, name));
@@ -260,7 +261,7 @@ static bool grant_read(const json_t *row, struct store_op *op)
 	       text_get(row, "xpu", op->xpu, sizeof(op->xpu));
 }
 
-/* Writes the key of the row. Ids have 5 digits, so that etcd's order is that of the numbers. */
+/* Writes the key of the row. Ids have 5 digits, so that etcd sorts the keys by number. */
 static void row_key(const char *prefix, const struct store_op *op, char out[ETCD_KEY_BYTES])
 {
 	switch (op->kind) {

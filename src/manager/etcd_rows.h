@@ -23,21 +23,22 @@ struct etcd_seal {
 /* Derives the key. DXP_ENOMEM, DXP_EIO. End it with etcd_seal_close. */
 int etcd_seal_open(const uint8_t fabric_key[FABRIC_KEY_BYTES], struct etcd_seal *out);
 void etcd_seal_close(struct etcd_seal *s);
-/* Seals a text for the etcd key `name`; free() the result. NULL: no memory. */
+/* Seals a text for the etcd key `name`; the caller frees the result. NULL: no memory. */
 char *etcd_seal_text(const struct etcd_seal *s, const char *name, const char *text);
-/* Opens a sealed text; free() it. NULL: sealed with another key or for another name, or damaged. */
+/* Opens a sealed text; the caller frees the result. NULL: the text is damaged, or it was sealed
+ * with another key or for another name. */
 char *etcd_seal_open_text(const struct etcd_seal *s, const char *name, const char *sealed);
 
-/* A change of etcd. */
+/* A change in etcd. */
 struct etcd_row {
 	char key[ETCD_KEY_BYTES];
 	char *value; /* NULL: delete the key */
 };
 
-/* Makes the change for a change of the registry; free() its value. DXP_ENOMEM. */
+/* Converts a change of the registry to one in etcd. The caller frees out->value. DXP_ENOMEM. */
 int etcd_row_make(const struct etcd_seal *s, const char *prefix, const struct store_op *op,
 		  struct etcd_row *out);
-/* Reads a row. DXP_EMALFORMED: it is none of this fabric. */
+/* Reads a row. DXP_EMALFORMED: the pair is not a row of this fabric. */
 int etcd_row_read(const struct etcd_seal *s, const char *prefix, const struct etcd_pair *pair,
 		  struct store_op *out);
 

@@ -8,7 +8,7 @@
 
 #include <dxp/status.h>
 
-#define SCAN_MAX 4096 /* events per page that are looked at: about 10 us */
+#define SCAN_MAX 4096 /* events that are examined per page, which takes about 10 us */
 
 int event_journal_create(struct event_journal *l, uint32_t space)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event log of the fabric: the newest events, in order. Bounded; the store has a copy.
+/* The event log of the fabric: a bounded number of the newest events, in order. The store has a
+ * copy.
  *
  * Invariant: the log has the events with first <= sequence < next that exist. Gaps come only from
  * invalid rows of the store. Events from `unsaved` on are not in the store yet. */
@@ -28,7 +29,8 @@ bool event_journal_load(struct event_journal *l, const struct event_row *row);
 /* Returns the first event with a number of at least `from`, or NULL. */
 const struct event_row *event_journal_next(const struct event_journal *l, uint64_t from);
 
-/* Fills a page for a request. Looks at a bounded number of events. */
+/* Fills a page for a request. Examines only a bounded number of events, so that a page may have few
+ * rows although more follow. */
 void event_journal_page(const struct event_journal *l, const struct events_request *request,
 			struct events_page *page);
 

@@ -37,12 +37,12 @@ struct registry {
 	/* Key of the sender of the request that is being handled; NULL: the request is sealed with
 	 * the fabric key. */
 	struct key_row *sender;
-	/* Name that the present request claims, or NULL. */
+	/* name that the present request claims; NULL: none */
 	const char *claimed;
 	struct outbox outbox;
 	struct event_journal events;
 	struct event_limits event_limits;
-	uint64_t now_ns; /* of the last registry_receive */
+	uint64_t now_ns; /* time of the last registry_receive */
 	struct registry_counters counters;
 	struct list pushes;  /* nodes with new changes, which are sent after a short delay */
 	struct list repeats; /* nodes with unconfirmed datagrams, ordered by push_ns */
@@ -87,8 +87,8 @@ uint64_t registry_wall_ms(const struct registry *r);
 uint64_t registry_wall_s(const struct registry *r);
 /* Stores all changes now. Returns false if a restart of the manager would lose some. */
 bool registry_saved(const struct registry *r);
-/* Computes a number that a sender knows only if it receives datagrams at this address; 0: none, as
- * memory is short. It is valid for 1 to 2 minutes. */
+/* Computes a number that a sender knows only if it receives datagrams at this address. The number
+ * is valid for 1 to 2 minutes. 0: there is none, because memory is short. */
 uint64_t registry_proof(const struct registry *r, const struct udp_address *at, uint64_t nonce,
 			uint64_t now_ns);
 bool registry_proved(const struct registry *r, const struct udp_address *at, uint64_t nonce,
@@ -96,8 +96,8 @@ bool registry_proved(const struct registry *r, const struct udp_address *at, uin
 /* Uses one unauthenticated rejection of the allowance. Returns false if none is left. */
 bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
 
-/* operate.c: changes a grant and stores this, for an operator. Returns a status and sets *text.
- * DXP_EIO: the change holds, but a restart of the manager would lose it. */
+/* operate.c: changes a grant for an operator, and stores the change. Returns a status and sets
+ * *text. DXP_EIO: the change holds, but a restart of the manager would lose it. */
 int manager_grant_set(struct registry *r, const struct manage_assign *assign, const char **text,
 		      uint64_t now_ns);
 /* operate.c: returns an entry for the answer if the sender of the present request may read the

@@ -46,7 +46,7 @@ static size_t place_find(const struct keyring *k)
 	return i;
 }
 
-/* Writes a row to an index, and replaces the row that may be there. */
+/* Writes a row to an index, where another row may have been. */
 static struct key_row *place_fill(struct keyring *k, size_t index, const struct key_row *row)
 {
 	struct key_row *r = k->rows[index] ? k->rows[index] : calloc(1, sizeof(*r));

@@ -22,11 +22,11 @@ struct key_row {
 	char name[FABRIC_NAME_BYTES];
 	uint8_t role; /* enum manage_role */
 	bool removed; /* true: requests with this key are rejected from now on */
-	/* true, with `removed`: its owner has put another key in its place (rotate.c) */
+	/* true: `removed` is true because the key's owner has replaced the key (rotate.c) */
 	bool replaced;
 	bool dirty;
-	/* authenticates frames with the secret of the manager's key and this key; NULL: not needed
-	 * yet */
+	/* authenticates frames with the secret of the manager's key and this key; NULL: not
+	 * computed yet */
 	struct mac *mac;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of operators, which need the fabric key but no node. ASSIGN changes grants; STATUS reads
- * the whole table. */
+/* Requests of programs that need not be nodes. ASSIGN, by the fabric key, changes grants; a fabric
+ * that admits by token rejects it. STATUS, by the fabric key or by an admitted key, reads the whole
+ * table. */
 #include "manager/internal.h"
 
 #include <stdio.h>

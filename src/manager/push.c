@@ -2,7 +2,7 @@
 /* Sends the node table to nodes. A change waits briefly, so that several changes share a datagram.
  * A node receives the changes since its sequence number or, if that is too old, all rows in pages.
  * Up to FABRIC_WINDOW datagrams are in flight to a node; its TABLE_ACK or RENEW confirms them. A
- * node that confirms nothing receives one datagram now and then until its lease expires.
+ * node that confirms nothing receives only one datagram at a time until its lease expires.
  *
  * A full table is no snapshot: each page shows its rows as they are when it is sent. The table
  * counts as the table at the sequence of its first page; later changes follow. So constant changes

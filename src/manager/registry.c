@@ -111,7 +111,7 @@ int registry_load(struct registry *r, const struct store_op *op)
 		return DXP_EINVAL;
 	status = grants_set(&r->grants, op->host, op->xpu, true);
 	while (grants_next_dirty(&r->grants, &forget))
-		/* marks the loaded row as stored, because it came from the store */
+		/* marks the loaded rows as stored, because they came from the store */
 		;
 	return status;
 }
@@ -148,8 +148,6 @@ void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 	r->outbox.head++;
 }
 
-/* Uses one unauthenticated rejection of the allowance, which refills with time. Returns false if
- * none is left. */
 bool registry_rejection_allowed(struct registry *r, uint64_t now_ns)
 {
 	uint64_t passed_ns = min_u64(now_ns - r->rejections_ns, S_NS);
@@ -376,7 +374,7 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 			r->counters.malformed++;
 		return;
 	}
-	/* before the MAC, so that a flood costs little */
+	/* Checks the rate before the MAC, so that a flood costs little. */
 	if (header.type == WIRE_STATS && !stats_service_allowed(&r->stats_limit, now_ns)) {
 		r->counters.stats_limited++;
 		return;

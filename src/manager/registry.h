@@ -42,7 +42,7 @@ struct registry_options {
 	int (*save)(void *context);
 	void *save_context;
 	uint32_t events; /* bound of the event log; 0: FABRIC_EVENTS */
-	/* for answers to STATS: name of its machine, and its process id */
+	/* name of the manager's machine, and its process id, for answers to STATS */
 	char name[FABRIC_NAME_BYTES];
 	uint32_t pid;
 };
@@ -145,10 +145,9 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 int registry_token_add(struct registry *r, const struct token_row *row);
 /* Returns true if a key with the role operator is in use. */
 bool registry_has_operator(const struct registry *r);
-/* Returns the manager's public key. */
 const uint8_t *registry_public_key(const struct registry *r);
 
-/* Returns the next change to store. Returns false if there is none. */
+/* Writes the next change to store. Returns false if there is none. */
 bool registry_next_store(struct registry *r, struct store_op *out);
 /* Makes registry_next_store return everything again, because the store has lost data. */
 void registry_store_again(struct registry *r);

@@ -91,8 +91,8 @@ static void repeat_request(struct registry *r, const struct udp_address *from, u
 }
 
 /* Returns true if the request states the epoch of this run of the manager. Otherwise answers with
- * this epoch, and the node repeats the request. A recorded request cannot state an epoch that did
- * not exist when it was recorded. */
+ * this epoch, and the node sends the request again. A recorded request cannot state an epoch that
+ * did not exist when it was recorded. */
 static bool run_admit(struct registry *r, const struct udp_address *from, uint16_t node,
 		      uint64_t request, uint64_t nonce, uint64_t run)
 {
@@ -133,8 +133,8 @@ static bool key_admit(struct registry *r, const struct udp_address *from, uint64
 	return true;
 }
 
-/* Rejects a request of a running node whose key was replaced. The node keeps its lease, and repeats
- * the request with the new key as soon as it has read that. */
+/* Rejects a request of a running node whose key was replaced. The node keeps its lease, and sends
+ * the request again when it has read the new key. */
 static void reject_replaced(struct registry *r, const struct udp_address *from, uint16_t node,
 			    const struct manage_renew *renew)
 {
@@ -293,9 +293,9 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 }
 
 /* Checks an advertised address. Other nodes must be able to send to it, and no other live node may
- * have it. Exception: a node that sends from the address takes it from a node that only advertises
- * it, once it proves that it also receives there: it repeats a number that was sent to the address.
- */
+ * have it. Exception: a node that sends from the address gets it from a node that only advertises
+ * it. For that, the node proves that it also receives there, by a number that was sent to the
+ * address. */
 static bool address_admit(struct registry *r, const struct udp_address *from,
 			  const struct manage_join *join, uint64_t now_ns)
 {
@@ -508,8 +508,8 @@ static void renew_receive(struct registry *r, const struct udp_address *from,
 	}
 }
 
-/* Logs the change of a path. A node without a lease gets no answer: it joins again, and then
- * repeats the report. */
+/* Logs the change of a path. A node without a lease gets no answer; it joins again, and then sends
+ * the report again. */
 static void report_receive(struct registry *r, const struct udp_address *from,
 			   const struct wire_header *header, struct manage_body body)
 {

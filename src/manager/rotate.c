@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles CHANNEL_ROTATE: the owner of a key puts a new key in its place. The channel proves the
- * old key, the request proves the new one. Name, role and grants stay, because they belong to the
+/* Handles CHANNEL_ROTATE: the owner of a key replaces it by a new one. The channel proves the old
+ * key, the request proves the new one. Name, role and grants stay, because they belong to the
  * name of the key. The new key, the rejection of the old one and the rows of the nodes are stored
  * before the answer: in SQLite in one transaction, in etcd in several if there are many. */
 #include "manager/command.h"
@@ -57,8 +57,8 @@ static void nodes_publish(struct registry *r, const struct key_row *key, uint64_
 	}
 }
 
-/* Replaces `old` and stores this. Returns the new row; NULL: nothing has changed, and the answer
- * has the reason. */
+/* Replaces `old` and stores the change. Returns the new row; NULL: nothing has changed, and the
+ * answer has the reason. */
 static struct key_row *key_replace(struct registry *r, struct key_row *old,
 				   const uint8_t key[KEYS_BYTES], struct channel_answer *answer)
 {

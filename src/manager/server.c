@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager's loop: receives a batch, stores the changes, sends. A new id is on disk before a
- * node gets it. With several managers, only the active one has a registry; the others answer as
+/* The manager's loop: receives a batch, stores the changes, sends. A new id is in the store before
+ * a node gets it. With several managers, only the active one has a registry; the others answer as
  * standby.h describes. */
 #include "manager/server.h"
 
@@ -43,8 +43,8 @@ struct server {
 	struct datagram out[DATAGRAM_BATCH];
 	bool operator_token;
 	uint64_t log_from; /* first event that is not in the log of the process yet */
-	/* datagrams in `out`; how many of them were sent, which is fewer if the kernel's buffer was
-	 * full */
+	/* number of datagrams in `out`; number of those that were sent, which is smaller if the
+	 * kernel's buffer was full */
 	size_t out_count, out_sent;
 };
 
@@ -62,7 +62,7 @@ static uint64_t wall_read(void *context)
 	return now.tv_sec > 0 ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / MS_NS : 0;
 }
 
-/* Sets what answers to STATS state about this process. */
+/* Sets the name of the machine and the process id, for answers to STATS. */
 static void about_set(struct registry_options *o)
 {
 	char host[HOST_NAME_MAX + 1] = "";
@@ -87,7 +87,7 @@ static int operator_token_make(struct server *s)
 	return status;
 }
 
-/* Stores the changes at once; for registry_options.save. */
+/* Stores the changes at once. Implements registry_options.save. */
 static int save_now(void *context)
 {
 	struct server *s = context;
@@ -98,7 +98,6 @@ static int save_now(void *context)
 	return status;
 }
 
-/* Loads the registry and starts it. */
 static int registry_open(struct server *s)
 {
 	struct registry_options registry_options = {.policy = s->options.policy,
@@ -134,7 +133,8 @@ static void registry_close(struct server *s)
 	s->store_retry_ns = 0;
 }
 
-/* Does the store's work, and begins or ends to act. After an error this manager stands by. */
+/* Calls store_step, then loads or drops the registry as the store's term demands. After an error
+ * this manager stands by. */
 static int role_follow(struct server *s)
 {
 	if (clock_now_ns() >= s->step_ns || !acting(s))
@@ -303,8 +303,8 @@ static bool send(struct server *s)
 			save(s, clock_now_ns()); /* save leases that expired in registry_send */
 		}
 		if (!acting(s))
-			return true; /* role_follow drops them, because a change may not be stored
-				      */
+			/* role_follow drops these datagrams, because a change may not be stored */
+			return true;
 		s->out_sent += link_send(s->link, s->out + s->out_sent, s->out_count - s->out_sent);
 		if (s->out_sent < s->out_count)
 			return false;

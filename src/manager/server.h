@@ -10,11 +10,11 @@
 struct server_options {
 	struct udp_address bind;
 	const char *state_folder; /* must stay valid */
-	/* where the store is in etcd; NULL: an SQLite database in the state folder */
+	/* location of the store in etcd; NULL: the store is an SQLite database in state_folder */
 	const struct etcd_place *etcd;
 	struct etcd_tls tls;
-	/* address at which nodes reach this manager; all 0: that of the endpoint; port 0: its
-	 * port */
+	/* address at which nodes reach this manager; all 0: the address of the endpoint; port 0:
+	 * the endpoint's port */
 	struct udp_address advertise;
 	uint8_t key[FABRIC_KEY_BYTES];
 	enum grants_policy policy;
@@ -35,12 +35,11 @@ int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 
 void server_address(const struct server *s, struct udp_address *out);
-/* Returns the manager's public key. */
 const uint8_t *server_public_key(const struct server *s);
 /* Returns true if FOLDER/operator.token has a new token, with which an operator can join. */
 bool server_operator_token(const struct server *s);
 
-/* Returns true if this manager acts now, not another one that uses the same store. */
+/* Returns true if this manager is the active one of those that use the same store. */
 bool server_active(const struct server *s);
 
 /* Runs until server_stop. Returns DXP_OK; DXP_EMALFORMED, DXP_EUNSUPPORTED: the store became

@@ -10,8 +10,8 @@
 #include "keys/token.h"
 #include "wire/manage.h"
 
-/* answers per second: many nodes may search at the same time; each answer costs a key agreement of
- * 0.1 ms */
+/* answers per second: enough for many nodes that search at the same time; each answer may cost a
+ * key agreement of 0.1 ms */
 #define ANSWERS_PER_S 500
 #define ANSWER_UNIT   S_NS
 
@@ -44,8 +44,8 @@ static bool answer_allowed(struct standby *s, uint64_t now_ns)
 	return true;
 }
 
-/* Returns what authenticates frames of this sender; NULL: no memory, or its key is unusable. The
- * caller destroys it if it is not s->mac. */
+/* Returns the MAC state for frames of this sender; NULL: no memory, or the sender's key is
+ * unusable. The caller destroys it if it is not s->mac. */
 static struct mac *mac_of(const struct standby *s, const struct manage_body *body)
 {
 	uint8_t pair[KEYS_BYTES];
@@ -60,7 +60,8 @@ static struct mac *mac_of(const struct standby *s, const struct manage_body *bod
 	return mac;
 }
 
-/* LEAVE is no such request: a node takes any rejection as the end of its membership. */
+/* Returns true for requests that this manager rejects. It does not reject LEAVE, because a node
+ * ends its membership after any rejection of that. */
 static bool is_request(uint8_t type)
 {
 	return type == WIRE_JOIN || type == WIRE_RENEW || type == WIRE_STATUS ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The registry's storage: an SQLite database in the state folder, or etcd (store_etcd.h). A manager
- * that is killed loses nothing that it has confirmed to a node. Errors are logged here, with the
- * next step. */
+ * that is killed loses nothing that it has confirmed to a node. These functions log errors, with
+ * the next step. */
 #ifndef MANAGER_STORE_H
 #define MANAGER_STORE_H
 
@@ -20,11 +20,11 @@ void store_close(struct store *s);
  * secrets_manager_key. */
 int store_private_key(struct store *s, uint8_t key[KEYS_BYTES]);
 
-/* Does what is due: renews this manager's lease, or tries to make it active. Returns the time in ns
- * at which to call it again; UINT64_MAX: never. */
+/* Renews the lease of this manager if it is due, or tries to make this manager active. Returns the
+ * time in ns at which to call it again; UINT64_MAX: never. */
 uint64_t store_step(struct store *s);
-/* Returns the term in which this manager may act; 0: it may not. A registry is void when the term
- * in which it was loaded ends: the next term may be this manager's again. SQLite: always 1. */
+/* Returns the term in which this manager may act; 0: it may not. When a term ends, the registry
+ * that was loaded in it is void, even if this manager gets the next term too. SQLite: always 1. */
 uint64_t store_term(const struct store *s);
 /* Returns the address of the active manager, if that is another one; "": unknown. */
 const char *store_other(const struct store *s);
@@ -43,7 +43,7 @@ int store_check(struct store *s, struct registry *r);
 /* Writes all changes. SQLite: in one transaction. DXP_EIO: nothing was written (for instance
  * because the disk is full); the registry returns all changes again. etcd: in transactions of at
  * most ETCD_ROWS_MAX rows, in the order keys, tokens, others. After DXP_EIO the term has
- * ended, and it is open whether the last transaction was executed. */
+ * ended, and it is unknown whether the last transaction was executed. */
 int store_save(struct store *s, struct registry *r);
 
 #endif

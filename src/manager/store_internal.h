@@ -8,7 +8,7 @@
 /* The contracts of these functions are those of store.h. */
 struct store_ops {
 	int (*private_key)(struct store *s, uint8_t key[KEYS_BYTES]);
-	/* NULL, as are the next three: the manager is always active */
+	/* The next four functions are NULL if the manager is always active. */
 	uint64_t (*step)(struct store *s);
 	uint64_t (*term)(const struct store *s);
 	const char *(*other)(const struct store *s);

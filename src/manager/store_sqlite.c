@@ -24,7 +24,7 @@
 #include "manager/store_rows.h"
 
 #define FILE_NAME "manager.db"
-#define FOUND_MAX 100 /* bad files that are renamed and kept, at most */
+#define FOUND_MAX 100 /* most bad files that are kept under other names */
 /* Bytes of a database file that SQLite locks: PENDING, RESERVED and SHARED. */
 #define SQLITE_LOCKS      0x40000000
 #define SQLITE_LOCK_BYTES 512
@@ -317,7 +317,7 @@ static int file_rename_bad(struct sqlite_store *s)
 	return DXP_EACCESS;
 }
 
-/* Makes the path free for a new database: renames a file that is there, and logs that. */
+/* Clears the path for a new database: renames a file that is there, and logs that. */
 static int entry_clear(struct sqlite_store *s)
 {
 	static const char *const ends[] = {"-wal", "-shm", "-journal"};
@@ -405,7 +405,7 @@ static int rows_load(struct sqlite_store *s, struct registry *r, const char *que
 			status = read(statement, &op) ? registry_load(r, &op) : DXP_EINVAL;
 	}
 	sqlite3_finalize(statement);
-	keys_erase(&op, sizeof(op)); /* the last token */
+	keys_erase(&op, sizeof(op)); /* erases the key of the last token */
 	if (status != DXP_EINVAL)
 		return status;
 	log_error("%s holds invalid rows; move it away to start with an empty registry", s->path);
@@ -448,8 +448,8 @@ static bool run(struct sqlite_store *s, const char *sql)
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Saves all changes in one transaction, and the new events if `events` is true and this succeeds.
- * Begins it at the first change, so that nothing is written if there are no changes. */
+/* Saves all changes in one transaction; if `events` is true, also the new events. Begins the
+ * transaction at the first change, so that nothing is written if there are no changes. */
 static bool changes_save(struct sqlite_store *s, struct registry *r, bool events)
 {
 	struct event_journal *log = registry_events(r);
@@ -461,7 +461,7 @@ static bool changes_save(struct sqlite_store *s, struct registry *r, bool events
 		begun = true;
 		good = good && op_save(s, &op);
 	}
-	keys_erase(&op, sizeof(op)); /* the last token */
+	keys_erase(&op, sizeof(op)); /* erases the key of the last token */
 	events = events && good && store_events_due(&s->events, log);
 	if (events) {
 		good = begun || run(s, "BEGIN");
@@ -480,7 +480,7 @@ static void changes_undo(struct sqlite_store *s, struct registry *r)
 {
 	if (!sqlite3_get_autocommit(s->db))
 		run(s, "ROLLBACK");
-	store_events_close(&s->events); /* their table may be undone, too */
+	store_events_close(&s->events); /* the creation of their table may be undone, too */
 	registry_store_again(r);
 }
 
@@ -491,7 +491,8 @@ static int sqlite_save(struct store *base, struct registry *r)
 		return DXP_EIO; /* the database is closed; sqlite_check has logged the cause */
 	bool saved = changes_save(s, r, true);
 	if (!saved) {
-		/* Without the events, the other changes may still fit the disk. */
+		/* Tries again without the events, because the other changes may still fit the
+		 * disk. */
 		char why[128];
 		snprintf(why, sizeof(why), "%s", sqlite3_errmsg(s->db));
 		changes_undo(s, r);
@@ -514,7 +515,6 @@ static int sqlite_save(struct store *base, struct registry *r)
 	return DXP_EIO;
 }
 
-/* The private key is in a file beside the database. */
 static int sqlite_private_key(struct store *base, uint8_t key[KEYS_BYTES])
 {
 	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);

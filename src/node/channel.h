@@ -13,7 +13,7 @@
 
 struct channel_options {
 	struct udp_address manager;
-	struct manager_backups others; /* asked in turn until one answers */
+	struct manager_backups others; /* tried in order until one answers */
 	/* key of the expected manager, so that only the owner of this key can answer */
 	uint8_t manager_key[KEYS_BYTES];
 	uint8_t private_key[KEYS_BYTES]; /* key of this program */
@@ -40,12 +40,13 @@ size_t channel_send(struct channel *c, struct datagram *out, uint64_t now_ns);
 /* Returns the time in ns at which to call channel_send again; UINT64_MAX: done. */
 uint64_t channel_deadline(const struct channel *c);
 
-/* Begins another request on a channel whose last request was answered, within seconds of the
- * answer: the manager ends silent channels. channel_done() is false until its answer arrives. */
+/* Begins another request on a channel whose last request was answered. Call it within seconds of
+ * that answer, because the manager closes silent channels. channel_done() is false until the new
+ * answer arrives. */
 void channel_again(struct channel *c, const struct channel_request *request, uint64_t now_ns);
 
 bool channel_done(const struct channel *c);
-/* Returns whether the manager answered the last request, so that channel_again() is possible. */
+/* Returns true if the manager answered the last request. Then channel_again() is possible. */
 bool channel_answered(const struct channel *c);
 /* Return the result, after channel_done. channel_status: DXP_OK; DXP_EACCESS: the manager rejects
  * the request; DXP_EAUTH: another manager answers, or the secret is wrong; DXP_ETIMEDOUT ...

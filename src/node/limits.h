@@ -54,21 +54,22 @@
 /* ns between two probes of a node: 0.01 % of a core, 100 bytes a second */
 #define PROBE_INTERVAL_NS (1000ull * 1000 * 1000)
 #define PROBE_ROUNDS      8 /* probes of a path before another peer gets its place */
-#define PROBE_BLOCKED     3 /* probes in a row without answer: the path is blocked */
+#define PROBE_BLOCKED     3 /* unanswered probes in a row that make a path blocked */
 /* a path is slow if each of the last PROBE_RECENT round trips exceeds PROBE_SLOW_NS and
- * PROBE_SLOW_FACTOR times the typical one, as in `dxp paths` */
+ * PROBE_SLOW_FACTOR times the typical one; `dxp paths` uses both bounds for the shortest one */
 #define PROBE_RECENT      4
 #define PROBE_SLOW_NS     (1000ull * 1000)
 #define PROBE_SLOW_FACTOR 8
-/* last short probes of a path from which its loss is computed: bits of a word. PROBE_BLOCKED lost
- * ones are less than 1/20, so a peer that stops for a moment does not make its paths lossy. */
+/* number of the last short probes of a path from which its loss is computed: one bit of a word for
+ * each. PROBE_BLOCKED of them are less than 1/20. So a peer that stops for a moment does not make
+ * its paths lossy. */
 #define PROBE_WINDOW 64
-/* PROBEs per second whose MAC is checked: 2 % of a core at 5 us for each of the longest. Only more
- * forged ones than that suppress answers. */
+/* PROBEs per second whose MAC is checked: 2 % of a core, at 5 us for each of the longest. So
+ * forged PROBEs suppress answers only if more than this number arrive. */
 #define PROBE_CHECKS_PER_S 4096
 /* answers per second: 0.2 % of a core at 4 us and a system call each */
 #define PROBE_REPLIES_PER_S 256
-/* answers per second above which a node demands pauses, of a second for each such number */
+/* answers per second for which a node demands a pause of 1 s; twice as many demand 2 s, ... */
 #define PROBE_REPLIES_UNPAUSED 64
 
 /* ns between publications of counters: shorter than people need to read them */
@@ -83,7 +84,7 @@
 /* nodes from which a reader requests counters at the same time: their answers, 77 KB, fit the
  * default socket buffer */
 #define STATS_QUERY_READINGS 64
-/* ns without an answer, then a node is silent: time for 4 requests */
+/* ns without an answer after which a node counts as silent: time for 4 requests */
 #define STATS_QUERY_NS       (1000ull * 1000 * 1000)
 #define STATS_QUERY_WHOLE_NS (3 * STATS_QUERY_NS) /* ns for all pages of one node or service */
 /* managers and switches that one query reads: a manager, and as many switches as an option of a

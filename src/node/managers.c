@@ -66,7 +66,7 @@ void managers_use(struct udp_address *manager, struct manager_backups *others,
 	for (unsigned i = 0; i < others->count && !address_equal(manager, address); i++)
 		managers_next(manager, others);
 	if (!address_equal(manager, address))
-		managers_next(manager, others); /* the full circle: the manager as before */
+		managers_next(manager, others); /* after a full circle, the manager is as before */
 }
 
 bool managers_have(const struct udp_address *manager, const struct manager_backups *others,

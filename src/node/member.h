@@ -3,13 +3,13 @@
  * works without the manager and rejoins. Pure: bytes and time go in, datagrams and a deadline come
  * out. Protocol: docs/guide/manager.md.
  *
- *   JOINING          lease arrives                           -> JOINED
- *   JOINING          final rejection, or time is over        -> FAILED
- *   JOINED           lease expires                           -> ALONE
- *   ALONE            lease arrives                           -> JOINED
- *   JOINED, ALONE    another node has this node's identity   -> FAILED
- *   any but FAILED   member_leave                            -> LEAVING
- *   LEAVING          answer arrives, or three tries          -> LEFT
+ *   JOINING                  lease arrives                   -> JOINED
+ *   JOINING                  join_timeout_ns has passed      -> FAILED
+ *   JOINED                   lease expires                   -> ALONE
+ *   ALONE                    lease arrives                   -> JOINED
+ *   JOINING, JOINED, ALONE   final rejection                 -> FAILED
+ *   JOINING, JOINED, ALONE   member_leave                    -> LEAVING; without an id: LEFT
+ *   LEAVING                  answer arrives, or three tries  -> LEFT
  *
  * The first retry follows after 100 ms. Each later wait is 1.5 times the previous wait, at most 1 s
  * (0.2 s with a lease, 2 s when alone). Jitter varies a wait by up to a quarter. A lease is renewed
@@ -37,7 +37,7 @@ enum member_state {
 
 struct member_options {
 	struct udp_address manager;
-	struct manager_backups others; /* asked in turn if `manager` is silent or stands by */
+	struct manager_backups others; /* tried in order if `manager` is silent or stands by */
 	uint8_t key[FABRIC_KEY_BYTES];
 	/* The key pair that the manager has admitted; NULL: the node joins with `key`. Copied. */
 	const struct identity *identity;
@@ -51,7 +51,7 @@ struct member_options {
 	void *entropy_context;
 };
 
-/* Arrivals that were discarded, by reason. */
+/* Numbers of discarded arrivals, by reason. */
 struct member_counters {
 	uint64_t malformed, damaged, unauthentic, stale, unexpected;
 };

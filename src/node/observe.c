@@ -87,7 +87,6 @@ static void name_of(const struct node *n, uint16_t id, char out[FABRIC_NAME_BYTE
 	snprintf(out, FABRIC_NAME_BYTES, "%s", e ? e->name : "");
 }
 
-/* Returns true if no packet was exchanged with the peer. */
 static bool never_used(const struct rltp_view *v)
 {
 	return v->state == RLTP_IDLE && v->counters.sent_packets == 0 &&

@@ -18,7 +18,7 @@ struct tap;
 struct observe {
 	struct stats *stats; /* NULL: the node does not publish counters */
 	struct tap *tap;     /* NULL: there was no memory for the tap */
-	/* time in ns of the next publication; UINT64_MAX: nothing has changed */
+	/* time in ns of the next publication; UINT64_MAX: nothing has changed since the last one */
 	uint64_t due_ns;
 	/* ns from the first change to its publication; UINT64_MAX: never published */
 	uint64_t interval_ns;

@@ -24,7 +24,7 @@
 
 /* attempts to get the lock, 1 ms apart, while another process makes folders */
 #define LOCK_TRIES 200
-/* seconds; the process of a younger folder may not have made its sockets yet */
+/* seconds; a younger folder stays, because its process may not have made its sockets yet */
 #define YOUNG_S     60
 #define FOLDERS_MAX 1024 /* folders checked per start; the next start checks the others */
 

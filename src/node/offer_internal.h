@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State of the offered functions, shared by offer.c and offer_manage.c. */
+/* State of the offered functions, shared by offer.c, offer_choice.c and offer_manage.c. */
 #ifndef NODE_OFFER_INTERNAL_H
 #define NODE_OFFER_INTERNAL_H
 
@@ -47,10 +47,16 @@ struct offer {
 	struct offer_options options;
 	char name[FABRIC_NAME_BYTES];
 	struct offer_function functions[NIC_FUNCTIONS];
-	/* by number of the NIC's user; entry 0 is never used */
+	/* one for each number of a user of the NIC; entry 0 is never used */
 	struct offer_user users[NIC_USERS];
 	bool reclaim; /* true: some memory waits to be freed */
 };
+
+/* offer_choice.c: chooses which queue pairs to open. *user is the user's number, which names the
+ * first queue pair. *qps is the number of queue pairs. DXP_ENOENT: no such function; DXP_EACCESS:
+ * outside the scope of the client's socket; DXP_EBUSY: in use. */
+int offer_choose(const struct offer *o, const struct offer_client *client,
+		 const struct attach_request *r, uint32_t *user, uint32_t *qps);
 
 /* offer_manage.c: answers a management request. */
 int offer_manage(struct offer *o, const struct offer_client *client, const struct attach_request *r,

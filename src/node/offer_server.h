@@ -13,7 +13,6 @@ struct offers;
 int offers_open(struct node *n, uint32_t functions, const char *path, struct offers **out);
 void offers_close(struct offers *s);
 
-/* Processes arrivals; returns their number. */
 uint32_t offers_poll(struct offers *s, uint64_t now_ns);
 
 /* Returns the time in ns at which to call offers_poll even without an arrival. */

@@ -27,7 +27,7 @@ static uint64_t typical(const struct probe *p)
 	return count ? all[(count - 1) / 2] : 0;
 }
 
-/* Returns the shortest of the last PROBE_RECENT round trips; 0: there are fewer. */
+/* Returns the shortest of the last PROBE_RECENT round trips; 0 if there are fewer. */
 static uint64_t recent(const struct probe_path *path)
 {
 	uint64_t least = path->recent_ns[0];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects a node to its measurement of paths (probe.h): which peers, and how long datagrams may
- * be. */
+/* Connects a node to its measurement of paths (probe.h). Selects the peers and limits the length of
+ * datagrams. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "node/internal.h"
 
-/* Peers that a grant connects with this node, and that answer PROBE. */
+/* Returns the next peer that a grant connects with this node and that answers PROBE. */
 static const struct node_entry *peer_next(void *context, uint16_t after)
 {
 	const struct node *n = context;

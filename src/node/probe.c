@@ -12,8 +12,8 @@
 #define LONG_EVERY  4 /* each 4th probe of a path is a long one */
 #define LONG_LOSSES 2 /* long probes without answer before a shorter length is tried */
 
-/* Lengths to try below that of the interface: of jumbo frames, of Ethernet, of the shortest IPv6
- * path. */
+/* Lengths to try below that of the interface, in bytes of UDP payload. They fit jumbo frames,
+ * common tunnels, Ethernet, and the shortest IPv6 path. */
 static const uint16_t lengths[] = {8952, 4032, 1472, 1452, 1372, 1232};
 
 void probe_init(struct probe *p, uint64_t number, uint64_t now_ns)
@@ -47,7 +47,7 @@ static const struct node_entry *peer_find(const struct probe_view *view, uint16_
 	return e && e->id == id ? e : NULL;
 }
 
-/* Removes the paths of peers that are gone, and begins those of restarted peers again. */
+/* Removes the paths of peers that are gone, and restarts the measurement of restarted peers. */
 static void paths_check(struct probe *p, const struct probe_view *view)
 {
 	unsigned kept = 0;
@@ -84,8 +84,8 @@ static const struct node_entry *peer_next(struct probe *p, const struct probe_vi
 	return NULL;
 }
 
-/* Gives paths to peers without one: free entries first, then the entry of a path that has had its
- * probes. */
+/* Gives free entries to peers without a path. If there is no free entry, one peer gets the entry of
+ * a path that has had PROBE_ROUNDS probes. */
 static void paths_fill(struct probe *p, const struct probe_view *view)
 {
 	const struct node_entry *peer;
@@ -140,7 +140,8 @@ static void answer_missed(struct probe *p)
 	}
 }
 
-/* Returns whether the path just lost a long probe, or its first short ones. */
+/* Returns true if the path has just lost a long probe, or has lost short ones but is not blocked
+ * yet. */
 static bool path_urgent(const struct probe_path *path)
 {
 	return path->recheck || (path->unanswered > 0 && path->unanswered < PROBE_BLOCKED);
@@ -229,8 +230,8 @@ static bool check_allowed(struct probe *p, uint64_t now_ns)
 	return p->checks++ < PROBE_CHECKS_PER_S;
 }
 
-/* Counts one answer, after check_allowed. Returns false above the limit. *pause_s: pause to
- * demand. */
+/* Counts one answer, after check_allowed. Returns false above the limit. Sets *pause_s to the pause
+ * that the answer demands. */
 static bool reply_allowed(struct probe *p, uint8_t *pause_s)
 {
 	if (p->replies >= PROBE_REPLIES_PER_S)
@@ -249,7 +250,8 @@ size_t probe_receive(struct probe *p, const struct probe_view *view,
 	struct manage_body body;
 	const bool is_probe = a->data[WIRE_OFF_TYPE] == WIRE_PROBE;
 
-	/* before the MAC, so that a flood costs little; forged PROBEs use up no answers */
+	/* Checks the rate before the MAC, so that a flood costs little. Forged PROBEs do not count
+	 * as answers. */
 	if (is_probe && !check_allowed(p, now_ns))
 		return 0;
 	if (manage_open(a->data, a->bytes, view->mac, &header, &body) != DXP_OK ||
@@ -259,7 +261,7 @@ size_t probe_receive(struct probe *p, const struct probe_view *view,
 		if (probe_decode(body, &reply.number) != DXP_OK ||
 		    !reply_allowed(p, &reply.pause_s))
 			return 0;
-		/* an outstanding long probe is sent already, so its frame is free */
+		/* An outstanding long probe has left already, so its frame may be overwritten. */
 		const size_t bytes = probe_reply_encode(&reply, view->node, header.src_node,
 							view->mac, p->frame);
 		datagram_place(out, &a->from, p->frame, bytes);

@@ -14,22 +14,22 @@
 
 struct probe_path {
 	uint16_t node;
-	uint64_t incarnation; /* of the peer; a restart begins a new measurement */
+	uint64_t incarnation; /* incarnation of the peer; a restart begins a new measurement */
 	char name[FABRIC_NAME_BYTES];
-	uint64_t probes;     /* sent, short and long */
-	uint64_t outcomes;   /* of the last short probes, the newest in bit 0; 1: answered */
-	uint32_t judged;     /* short probes in `outcomes`: at most PROBE_WINDOW */
+	uint64_t probes;   /* number of probes sent, short and long */
+	uint64_t outcomes; /* results of the last short probes, the newest in bit 0; 1: answered */
+	uint32_t judged;   /* number of short probes in `outcomes`, at most PROBE_WINDOW */
 	unsigned unanswered; /* short probes without answer since the last answer */
-	bool recheck;        /* a long probe was lost: the next probe is a short one, at once */
+	bool recheck;        /* a long probe was lost, so the next probe is a short one, at once */
 	unsigned long_lost;  /* long probes without answer since the last answer to a long one */
 	uint64_t srtt_ns, min_rtt_ns;
 	uint64_t recent_ns[PROBE_RECENT]; /* the last round trips, in any order; 0: none yet */
-	unsigned recent;                  /* index of the oldest of them */
+	unsigned recent;                  /* index of the oldest one in recent_ns */
 	uint8_t reported;                 /* kind of the last change (path_changes.h); 0: none */
 	uint64_t answered_ns;             /* time of the last answer; 0: none yet */
-	uint64_t pause_ns;                /* no probe before this time: the peer demanded a pause */
-	/* Bytes of the datagram: the longest answered one; the length of the next long probe; the
-	 * longest that this node's interface permits. */
+	uint64_t pause_ns;                /* end of the pause that the peer demanded */
+	/* Lengths of datagrams in bytes: the longest answered one; the next long probe; the longest
+	 * that this node's interface permits. */
 	uint16_t answered_bytes, long_bytes, limit_bytes;
 };
 
@@ -41,21 +41,21 @@ struct probe_view {
 	/* Returns the longest datagram that this node's interface permits on the way to `to`. */
 	uint16_t (*limit)(void *context, const struct udp_address *to);
 	void *context;
-	struct mac *mac; /* by the fabric key */
-	uint16_t node;   /* own id */
+	struct mac *mac; /* computes MACs with the fabric key */
+	uint16_t node;   /* id of this node */
 };
 
 struct probe {
 	struct probe_path paths[PROBE_PATHS];
-	unsigned count, current; /* current: path of the last probe */
+	unsigned count, current; /* current: index of the path of the last probe */
 	uint16_t last;           /* id of the last peer that got a path */
 	uint64_t due_ns;         /* time of the next probe */
-	uint64_t number;         /* of the last probe */
+	uint64_t number;         /* number of the last probe */
 	uint64_t sent_ns;
 	bool outstanding, is_long;
 	/* answers */
 	uint64_t second_ns; /* start of the second in which `checks` and `replies` count */
-	uint32_t checks;    /* PROBEs whose MAC was to be checked */
+	uint32_t checks;    /* number of PROBEs in this second, forged or not */
 	uint32_t replies, replies_before;
 	uint8_t frame[PROBE_BYTES_MAX];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One request to a manager: `dxp grant`, `dxp revoke`, `dxp grants`, `dxp events`, or `dxp nodes`,
- * which reads the node table with all nodes, granted or not. The sender needs the fabric key, but
- * need not be a node. Pure, like member.h. */
+ * which reads the node table with all nodes, granted or not. The sender proves the fabric key, or a
+ * key pair that the manager has admitted. It need not be a node. Pure, like member.h. */
 #ifndef NODE_QUERY_H
 #define NODE_QUERY_H
 
@@ -14,15 +14,15 @@
 
 enum query_kind { QUERY_GRANT, QUERY_REVOKE, QUERY_NODES, QUERY_GRANTS, QUERY_EVENTS };
 
-/* events of one query, about 1 MB; a further query reads the next ones */
+/* events that one query reads at most, about 1 MB; a further query reads the next ones */
 #define QUERY_EVENTS_MAX 4096
 
 struct query_options {
 	struct udp_address manager;
-	struct manager_backups others; /* asked in turn if `manager` is silent or stands by */
+	struct manager_backups others; /* tried in order if `manager` is silent or stands by */
 	uint8_t key[FABRIC_KEY_BYTES];
-	/* for NODES, GRANTS and EVENTS: key pair of the reader, instead of the fabric key; or NULL
-	 */
+	/* For NODES, GRANTS and EVENTS: the reader's key pair, used instead of `key`. NULL: the
+	 * query uses `key`. */
 	const struct identity *identity;
 	enum query_kind kind;
 	const char *host, *xpu;       /* for GRANT and REVOKE: a node's name or "*"; copied */

@@ -22,7 +22,8 @@ void rotation_end(struct rotation *r)
 	free(r->path);
 }
 
-/* The first look always reads the file, because it may have changed since the identity was read. */
+/* The first check always reads the file, because it may have changed since the identity was
+ * read. */
 static bool file_changed(struct rotation *r)
 {
 	struct stat now;
@@ -47,7 +48,7 @@ void rotation_look(struct rotation *r, struct member *m, const char *name, uint6
 	if (!file_changed(r))
 		return;
 	if (keyfile_read(r->path, key) != DXP_OK) {
-		r->seen = (struct stat){0}; /* the next look tries again */
+		r->seen = (struct stat){0}; /* so the next check reads the file again */
 		return;
 	}
 	bool other = identity_make(key, r->manager, &identity) &&
@@ -56,7 +57,7 @@ void rotation_look(struct rotation *r, struct member *m, const char *name, uint6
 		memcpy(r->public_key, identity.public_key, sizeof(r->public_key));
 		log_info("%s: uses the new key of %s", name, r->path);
 	} else if (other) {
-		r->seen = (struct stat){0}; /* no memory now: the next look tries again */
+		r->seen = (struct stat){0}; /* there was no memory; the next check tries again */
 	}
 	keys_erase(key, sizeof(key));
 	keys_erase(&identity, sizeof(identity));

@@ -9,9 +9,9 @@
 #include "node/member.h"
 
 struct rotation {
-	char *path;       /* file of the private key; NULL: nothing to look at */
-	struct stat seen; /* the file that was read last; all zero: none */
-	uint64_t look_ns; /* time in ns of the next look */
+	char *path;       /* file of the private key; NULL: there is no file to check */
+	struct stat seen; /* state of the file when it was read last; all zero: not read */
+	uint64_t look_ns; /* time in ns of the next check */
 	uint8_t public_key[KEYS_BYTES], manager[KEYS_BYTES];
 };
 
@@ -19,8 +19,8 @@ struct rotation {
 int rotation_start(struct rotation *r, const struct identity *identity, const char *path);
 void rotation_end(struct rotation *r);
 
-/* Looks at the file if the time has come, and gives a new key to the member. `name` is the node's,
- * for the log. */
+/* Checks the file if the time has come, and gives a new key to the member. `name` is the name of
+ * the node, for the log. */
 void rotation_look(struct rotation *r, struct member *m, const char *name, uint64_t now_ns);
 
 #endif

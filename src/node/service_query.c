@@ -22,15 +22,16 @@ struct reading {
 };
 
 struct service_query {
-	struct mac *mac;       /* by the fabric key */
-	struct mac *keyed_mac; /* of requests to managers; NULL: as `mac` */
+	struct mac *mac;       /* computes MACs with the fabric key */
+	struct mac *keyed_mac; /* used for managers; NULL: `mac` is used */
 	uint8_t public_key[KEYS_BYTES];
 	uint64_t nonce, request; /* number of the last request */
 	uint64_t until_ns;       /* time in ns at which targets count as too slow */
-	size_t count;            /* targets */
+	size_t count;            /* targets, with those that `follow` has added */
+	bool follow;
 	struct reading readings[SERVICE_QUERY_MAX];
 	struct service_view views[SERVICE_QUERY_MAX];
-	struct stats_service_page page; /* of the last frame */
+	struct stats_service_page page; /* page decoded from the last frame */
 };
 
 static void reading_request(struct service_query *q, struct reading *s, uint16_t first,
@@ -69,6 +70,7 @@ int service_query_create(const struct service_query_options *options, uint64_t n
 	options->entropy(options->entropy_context, &q->nonce, sizeof(q->nonce));
 	q->until_ns = now_ns + STATS_QUERY_WHOLE_NS;
 	q->count = options->count;
+	q->follow = options->follow;
 	for (size_t i = 0; i < q->count; i++) {
 		q->views[i].target = options->targets[i];
 		q->views[i].missing = "no answer";
@@ -103,6 +105,49 @@ static void reading_end(struct service_query *q, size_t i, const char *missing)
 	q->readings[i].done = true;
 }
 
+/* Adds a switch that another one names, unless it is known or there is no space. */
+static void target_add(struct service_query *q, const struct udp_address *address, uint64_t now_ns)
+{
+	if (q->count == SERVICE_QUERY_MAX)
+		return;
+	for (size_t i = 0; i < q->count; i++)
+		if (q->views[i].target.role == STATS_ROLE_SWITCH &&
+		    address_equal(&q->views[i].target.address, address))
+			return;
+	q->views[q->count].target = (struct service_target){*address, STATS_ROLE_SWITCH};
+	q->views[q->count].missing = "no answer";
+	reading_request(q, &q->readings[q->count++], 0, now_ns);
+}
+
+static void neighbours_follow(struct service_query *q, const struct service_view *v,
+			      uint64_t now_ns)
+{
+	for (unsigned i = 0; q->follow && i < v->neighbour_count; i++) {
+		const struct udp_address next =
+			address_v4(v->neighbours[i], v->target.address.port);
+		target_add(q, &next, now_ns);
+	}
+}
+
+static void neighbour_append(struct service_view *v, bool above, uint32_t ip)
+{
+	if (v->neighbour_count == STATS_SERVICE_NEIGHBOURS)
+		return;
+	v->neighbours[v->neighbour_count++] = ip;
+	v->above += above; /* a switch names those above first */
+}
+
+static void value_append(struct service_view *v, const struct stats_value *value)
+{
+	bool above;
+	uint32_t ip;
+
+	if (v->target.role == STATS_ROLE_SWITCH && stats_neighbour_get(value, &above, &ip))
+		neighbour_append(v, above, ip);
+	else
+		v->values[v->count++] = *value;
+}
+
 /* Appends the values of the page. Starts again if the service has restarted since the last one. */
 static void page_process(struct service_query *q, size_t i, uint64_t now_ns)
 {
@@ -112,16 +157,19 @@ static void page_process(struct service_query *q, size_t i, uint64_t now_ns)
 	if (page->first > 0 &&
 	    (page->service.pid != v->about.pid || page->service.up_ns < v->about.up_ns)) {
 		v->count = 0;
+		v->above = v->neighbour_count = 0;
 		reading_request(q, &q->readings[i], 0, now_ns);
 		return;
 	}
 	v->about = page->service;
 	for (unsigned k = 0; k < page->count && v->count < STATS_SERVICE_VALUES_MAX; k++)
-		v->values[v->count++] = page->values[k];
-	if (page->next != 0 && v->count < STATS_SERVICE_VALUES_MAX)
+		value_append(v, &page->values[k]);
+	if (page->next != 0 && v->count < STATS_SERVICE_VALUES_MAX) {
 		reading_request(q, &q->readings[i], page->next, now_ns);
-	else
-		reading_end(q, i, NULL);
+		return;
+	}
+	reading_end(q, i, NULL);
+	neighbours_follow(q, v, now_ns);
 }
 
 static void frame_process(struct service_query *q, size_t i, uint8_t type, struct manage_body body,
@@ -153,7 +201,7 @@ void service_query_receive(struct service_query *q, const uint8_t *data, size_t 
 	for (size_t i = 0; i < q->count; i++) {
 		if (q->readings[i].done || q->readings[i].request != request)
 			continue;
-		/* An answer to a wrong key has no MAC, so anybody may have sent it. */
+		/* The rejection of a wrong key has no MAC, so any machine may have sent it. */
 		if (manage_authentic(data, body, reading_mac(q, i)))
 			frame_process(q, i, header.type, body, now_ns);
 		return;
@@ -216,6 +264,11 @@ bool service_query_done(const struct service_query *q)
 		if (!q->readings[i].done)
 			return false;
 	return true;
+}
+
+size_t service_query_count(const struct service_query *q)
+{
+	return q->count;
 }
 
 const struct service_view *service_query_views(const struct service_query *q)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the counters of managers and switches over the network with STATS requests
- * (wire/stats_service.h), all at the same time. One without an answer for STATS_QUERY_NS is
- * silent. A query takes at most STATS_QUERY_WHOLE_NS in total. The sender needs the fabric key, but
- * need not be a node. Pure, like member.h. */
+ * (wire/stats_service.h), all at the same time. A service that does not answer for STATS_QUERY_NS
+ * counts as silent. A query takes at most STATS_QUERY_WHOLE_NS in total. The sender needs the
+ * fabric key, but need not be a node. Pure, like member.h. */
 #ifndef NODE_SERVICE_QUERY_H
 #define NODE_SERVICE_QUERY_H
 
@@ -18,17 +18,25 @@ struct service_target {
 
 struct service_view {
 	struct service_target target;
-	const char *missing; /* why it gave no counters; NULL: it did */
+	const char *missing; /* why the service gave no counters; NULL: it gave them */
 	struct stats_service about;
 	uint16_t count;
 	struct stats_value values[STATS_SERVICE_VALUES_MAX];
+	/* Of a switch: IPv4 addresses of the switches next to it, the first `above` of them above.
+	 */
+	uint8_t above, neighbour_count;
+	uint32_t neighbours[STATS_SERVICE_NEIGHBOURS];
 };
 
 struct service_query_options {
 	uint8_t key[FABRIC_KEY_BYTES];
-	const struct identity *identity;      /* managers are asked with this key pair; or NULL */
+	/* Key pair for requests to managers. NULL: these requests use `key` too. */
+	const struct identity *identity;
 	const struct service_target *targets; /* copied */
 	size_t count;                         /* at most SERVICE_QUERY_MAX */
+	/* also reads the switches next to each switch, at the same port, and so the whole tree, up
+	 * to SERVICE_QUERY_MAX services */
+	bool follow;
 	entropy_fn entropy;
 	void *entropy_context;
 };
@@ -50,8 +58,10 @@ size_t service_query_send(struct service_query *q, struct datagram *out, size_t 
 uint64_t service_query_deadline(const struct service_query *q); /* UINT64_MAX when done */
 bool service_query_done(const struct service_query *q);
 
-/* After service_query_done: one view for each target, in order, valid until
+/* Returns one view for each target, in the order of the targets, then one for each further switch
+ * that `follow` found. Call it after service_query_done. The views are valid until
  * service_query_destroy. */
 const struct service_view *service_query_views(const struct service_query *q);
+size_t service_query_count(const struct service_query *q);
 
 #endif

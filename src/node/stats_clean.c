@@ -14,7 +14,8 @@
 #include "node/stats.h"
 #include "node/tap.h"
 
-#define YOUNG_S 60 /* seconds; a younger draft may not have been locked by its owner yet */
+/* seconds; a younger draft stays, because its owner may not have locked it yet */
+#define YOUNG_S 60
 
 static bool ends_in(const char *name, const char *end)
 {

@@ -243,7 +243,7 @@ static size_t reading_send(struct stats_query *q, struct reading *s, struct data
 	const struct node_entry *node = &q->options.nodes[s->node];
 
 	if (now_ns >= s->silent_ns || now_ns >= s->until_ns) {
-		/* If a slow node has answered some pages, shows these instead of "no answer". */
+		/* If a slow node has sent some pages, keeps these instead of "no answer". */
 		bool some = s->request.part > STATS_PART_NODE && !q->options.paths;
 		reading_end(q, s, some ? NULL : "no answer");
 		return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the counters of many nodes over the network with STATS requests. Requests are outstanding
- * to at most STATS_QUERY_READINGS nodes, one to each. A node without an answer for STATS_QUERY_NS
- * is silent. A node that answers gets at most STATS_QUERY_WHOLE_NS in total. The sender needs the
- * fabric key, but need not be a node. Pure, like member.h. */
+ * to at most STATS_QUERY_READINGS nodes, one to each. A node that does not answer for
+ * STATS_QUERY_NS counts as silent. A node that answers gets at most STATS_QUERY_WHOLE_NS in total.
+ * The sender needs the fabric key, but need not be a node. Pure, like member.h. */
 #ifndef NODE_STATS_QUERY_H
 #define NODE_STATS_QUERY_H
 

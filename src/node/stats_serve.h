@@ -26,7 +26,7 @@ struct stats_serve {
 
 struct stats_served {
 	const struct stats_file *file; /* NULL: the node publishes no counters */
-	const struct probe *probe;     /* its paths; NULL: it measures none */
+	const struct probe *probe;     /* paths of the node; NULL: it measures none */
 	struct mac *mac;
 	uint16_t node; /* id of this node */
 };

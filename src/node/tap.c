@@ -144,7 +144,6 @@ static void tap_file_open(const char *name, uint32_t number, uint32_t *snap_byte
 	*out = f;
 }
 
-/* Returns a buffer for a record of any size. */
 static struct tap_record *tap_file_record(struct tap_file *f)
 {
 	return &f->space.record;

@@ -79,7 +79,6 @@ void tap_look(struct tap *t, int folder, const char *name);
 /* Returns the hooks for the link; NULL: no ring and no file is in use. */
 const struct link_tap *tap_link(const struct tap *t);
 
-/* Writes buffered data to the file. */
 void tap_flush(struct tap *t);
 
 /* Returns the time in ns at which to call tap_look to detect a dead tracer; UINT64_MAX: no

@@ -28,8 +28,7 @@ struct tap_reader {
 	union {
 		struct tap_record record;
 		uint8_t bytes[sizeof(struct tap_record) + DATAGRAM_BYTES_MAX + 8];
-		/* copy of a record, which the node cannot change after it was checked */
-	} copy;
+	} copy; /* copy of a record, which the node cannot change after the check */
 };
 
 static size_t map_bytes(const struct tap_reader *t)

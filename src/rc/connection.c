@@ -10,8 +10,8 @@
 #include "rc/limits.h"
 
 enum state {
-	STATE_REQUESTING, /* active: REQs until the REP arrives */
-	STATE_REPLIED,    /* passive: the REP was sent */
+	STATE_REQUESTING, /* the active side sends REQs until the REP arrives */
+	STATE_REPLIED,    /* the passive side has sent its REP */
 	STATE_LIVE,
 	STATE_FAILED
 };
@@ -22,10 +22,10 @@ struct rc_connection {
 	struct rc_qp *qp;
 	uint64_t transaction;
 	uint32_t peer_id;
-	struct rc_cm_message own; /* REQ or REP, kept to send again */
+	struct rc_cm_message own; /* this side's REQ or REP, kept to send it again */
 	bool mad_due;
-	uint8_t mad[RC_CM_MAD_BYTES]; /* newest of REQ, REP, RTU to send */
-	uint64_t cm_ns, gap_ns;       /* active: next REQ, and the gap after it */
+	uint8_t mad[RC_CM_MAD_BYTES]; /* MAD to send: the newest of REQ, REP and RTU */
+	uint64_t cm_ns, gap_ns;       /* active side: time of the next REQ, and the gap after it */
 	unsigned tries;
 };
 
@@ -190,7 +190,7 @@ static void reply_receive(struct rc_connection *c, const struct rc_cm_message *m
 		rc_qp_connect(c->qp, m->qp, m->psn);
 	}
 	if (c->state == STATE_LIVE)
-		/* the RTU was lost */
+		/* the RTU was lost, so it must be sent again */
 		ready_send(c);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/util.h"
 
-/* of the 24-bit range: so far away counts as older */
+/* half of the range of PSNs; a PSN that is so far ahead, or farther, counts as an older one */
 #define HALF          0x800000u
 #define RNR_UNLIMITED 7
 
@@ -17,8 +17,9 @@ struct message {
 	uint16_t bytes;
 };
 
-/* oldest <= to_send <= highest <= next, in 24 bits. The ring has `oldest` to before `next` at PSN %
- * window; those before `highest` were sent. */
+/* Invariant: oldest <= to_send <= highest <= next, as PSNs of 24 bits. The ring has the messages
+ * from `oldest` on and before `next`, each at index PSN % window. Messages before `highest` were
+ * sent. */
 struct rc_qp {
 	struct rc_qp_options o;
 	uint32_t peer_number;
@@ -26,8 +27,8 @@ struct rc_qp {
 	struct rc_qp_counters counters;
 
 	uint32_t oldest, to_send, highest, next;
-	uint64_t timer_ns;   /* UINT64_MAX: not armed */
-	uint64_t rnr_end_ns; /* no message before; 0: no RNR NAK */
+	uint64_t timer_ns;   /* time of the ACK timeout; UINT64_MAX: not armed */
+	uint64_t rnr_end_ns; /* end of the wait that an RNR NAK demanded; 0: there is none */
 	unsigned retries, rnr_retries;
 	struct message *messages;
 	uint8_t *bytes;
@@ -35,7 +36,7 @@ struct rc_qp {
 	uint32_t expected, msn;
 	bool ack_due;
 	uint8_t nak_due; /* kind and code of the NAK to send; 0: none */
-	bool nak_sent;   /* since the last message in sequence */
+	bool nak_sent;   /* a NAK was sent since the last message in sequence */
 };
 
 static uint32_t distance(uint32_t from, uint32_t to)
@@ -167,7 +168,7 @@ static void nak_receive(struct rc_qp *q, const struct roce_header *h, uint64_t n
 static void response_receive(struct rc_qp *q, const struct roce_header *h, uint64_t now_ns)
 {
 	if (distance(q->oldest, h->psn) >= distance(q->oldest, q->highest))
-		return; /* to an acknowledged message */
+		return; /* the response concerns a message that is acknowledged already */
 	if ((h->syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_ACK)
 		complete_before(q, after(h->psn), now_ns);
 	else
@@ -197,7 +198,7 @@ static bool request_receive(struct rc_qp *q, const struct roce_header *h, size_t
 		fail(q);
 		return false;
 	}
-	/* After an RNR NAK, later requests are dropped without another until this one comes
+	/* After an RNR NAK, drops later requests without another NAK until this request arrives
 	 * again. */
 	q->nak_sent = !ready;
 	q->nak_due = ready ? 0 : ROCE_AETH_RNR | q->o.rnr_code;
@@ -243,7 +244,7 @@ static bool response_write(struct rc_qp *q, struct roce_header *h)
 		h->psn = (q->expected - 1) & ROCE_PSN_MASK;
 		q->counters.acks++;
 	}
-	q->nak_due = 0; /* a NAK acknowledges what is before its PSN */
+	q->nak_due = 0; /* a NAK also acknowledges the messages before its PSN */
 	q->ack_due = false;
 	return true;
 }
@@ -254,7 +255,7 @@ static void timeout_check(struct rc_qp *q, uint64_t now_ns)
 		return;
 	q->counters.timeouts++;
 	go_back(q);
-	q->timer_ns = UINT64_MAX; /* armed by the next message */
+	q->timer_ns = UINT64_MAX; /* the next message arms the timer */
 }
 
 bool rc_qp_send(struct rc_qp *q, struct roce_header *h, const uint8_t **payload,

@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A queue pair of the service RC, without I/O; each message is one packet (SEND only). InfiniBand
- * specification, section 9.7; docs/reference/wire.md "Reliable connections".
+/* A queue pair of the service RC, without I/O. Each message is one packet (SEND only). See the
+ * InfiniBand specification, section 9.7, and docs/reference/wire.md "Reliable connections".
  *
- * Requester: go-back-N. Responder: only the expected PSN; acknowledges the newest message once per
- * round of rc_qp_send(). Not thread-safe. */
+ * The requester sends by go-back-N. The responder accepts only the expected PSN, and acknowledges
+ * the newest message once per round of rc_qp_send(). Not thread-safe. */
 #ifndef RC_QP_H
 #define RC_QP_H
 
 #include "wire/roce.h"
 
 struct rc_qp_options {
-	uint32_t number;        /* 24 bits */
+	uint32_t number;        /* number of the queue pair, 24 bits */
 	uint32_t send_psn;      /* PSN of the first request sent */
-	uint16_t window;        /* messages without acknowledgement: a power of two */
-	uint16_t message_bytes; /* longest: at most the path MTU */
-	uint8_t timeout;        /* ACK timeout, 4.096 us << timeout; 0: none */
-	uint8_t retry_count;    /* after a timeout or NAK, 0 .. 7 */
-	uint8_t rnr_retry;      /* after RNR NAKs, 0 .. 7; 7: unlimited */
-	/* wait time in own RNR NAKs, see roce_rnr_ns() */
+	uint16_t window;        /* most messages without acknowledgement, a power of two */
+	uint16_t message_bytes; /* length of the longest message, at most the path MTU */
+	uint8_t timeout;        /* ACK timeout, 4.096 us << timeout; 0: there is none */
+	uint8_t retry_count;    /* retries after a timeout or NAK, 0 .. 7 */
+	uint8_t rnr_retry;      /* retries after RNR NAKs, 0 .. 7; 7: unlimited */
+	/* code of the wait time in RNR NAKs that this side sends, see roce_rnr_ns() */
 	uint8_t rnr_code;
 };
 
 struct rc_qp;
 
-/* Errors: DXP_ENOMEM. */
+/* Creates a queue pair; destroy it with rc_qp_destroy(). DXP_ENOMEM. */
 int rc_qp_create(const struct rc_qp_options *options, struct rc_qp **out);
 void rc_qp_destroy(struct rc_qp *q);
 
-/* Sets number and first PSN. Before this, messages can be posted but not sent. */
+/* Sets the peer's number and the PSN of its first message. Before this, messages can be posted but
+ * not sent. */
 void rc_qp_connect(struct rc_qp *q, uint32_t peer_number, uint32_t receive_psn);
 
-/* Copies both parts. DXP_EAGAIN: the window is full; DXP_EPEERLOST: in error. */
+/* Posts a message that consists of two parts, and copies both. DXP_EAGAIN: the window is full;
+ * DXP_EPEERLOST: the queue pair has failed. */
 int rc_qp_post(struct rc_qp *q, const void *front, size_t front_bytes, const void *rest,
 	       size_t rest_bytes);
 
@@ -44,7 +46,8 @@ bool rc_qp_receive(struct rc_qp *q, const struct roce_header *h, size_t payload_
 bool rc_qp_send(struct rc_qp *q, struct roce_header *h, const uint8_t **payload,
 		size_t *payload_bytes, uint64_t now_ns);
 
-/* Returns when rc_qp_send() must be called without an arrival; 0: now; UINT64_MAX: never. */
+/* Returns the time in ns at which to call rc_qp_send() even without an arrival; 0: now;
+ * UINT64_MAX: never. */
 uint64_t rc_qp_deadline(const struct rc_qp *q);
 
 /* Returns true if retries are used up, or a NAK was fatal. */

@@ -28,8 +28,8 @@ static void grow(struct rc_table *t)
 uint32_t rc_table_add(struct rc_table *t, void *entry)
 {
 	assert(entry);
-	/* Keeps at most half of the entries used, so that the search finds a free one soon. Only a
-	 * table of maximum size, or one that could not grow, gets fuller. */
+	/* Keeps at most half of the entries in use, so that the search finds a free one soon. Only
+	 * a table of maximum size, or one that could not grow, gets fuller. */
 	if (2 * t->used >= t->space)
 		grow(t);
 	if (t->used == t->space)

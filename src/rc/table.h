@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pair numbers of one address, with pointers; freed numbers are reused late. */
+/* Assigns queue pair numbers at one address, and finds the pointer that belongs to a number. A
+ * freed number is reused as late as possible. */
 #ifndef RC_TABLE_H
 #define RC_TABLE_H
 
@@ -10,7 +11,7 @@ struct rc_table {
 	uint32_t space, used, cursor;
 };
 
-/* Returns the number; 0: no memory, or none is free. */
+/* Returns the number of the new entry; 0: no memory, or no number is free. */
 uint32_t rc_table_add(struct rc_table *t, void *entry);
 void rc_table_remove(struct rc_table *t, uint32_t number);
 void *rc_table_find(const struct rc_table *t, uint32_t number);

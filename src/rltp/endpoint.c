@@ -371,6 +371,7 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct datagram_arrival
 	case WIRE_HELLO_ACK: handshake_receive(e, &h, a, now_ns); break;
 	case WIRE_RESET: reset_receive(e, &h, a); break;
 	case WIRE_REJECT: reject_receive(e, &h, a); break;
+	case WIRE_COOKIE: cookie_receive(e, &h, a, now_ns); break;
 	default: session_frame(e, &h, a, now_ns);
 	}
 	return DXP_OK;
@@ -449,6 +450,7 @@ size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t 
 		count = min_u64(count, DATAGRAM_BATCH);
 	}
 	size_t n = resets_send(e, out, count, now_ns);
+	n += cookies_send(e, out + n, count - n, now_ns);
 	struct rltp_session *s;
 	uint32_t mask;
 
@@ -471,7 +473,7 @@ size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t 
 
 uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e)
 {
-	if (e->reset_count > 0)
+	if (e->reset_count > 0 || e->cookies.count > 0)
 		return 0;
 	uint64_t deadline = schedule_deadline(&e->schedule);
 	if (e->shared.arbiter.lined == 0)

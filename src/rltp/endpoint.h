@@ -67,7 +67,11 @@ struct rltp_endpoint_counters {
 	/* came from an earlier incarnation or session */
 	uint64_t stale;
 	uint64_t unauthentic;
-	uint64_t flooded; /* handshake above a limit RLTP_HANDSHAKES_...; dropped */
+	uint64_t flooded; /* HELLO above a limit RLTP_HANDSHAKES_...; dropped */
+	/* COOKIEs; accepted: answered this side's HELLO */
+	uint64_t cookies_sent, cookies_accepted, cookies_refused;
+	uint64_t cookie_hellos; /* HELLOs above a limit, checked because of their cookie */
+	uint64_t cookie_wrong;  /* HELLOs above a limit with a wrong or old cookie */
 	uint64_t resets_sent, resets_accepted, resets_refused;
 	uint64_t hellos_sent, hellos_received;
 	uint64_t byes_sent, byes_accepted, byes_rejected;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interfaces between endpoint.c, handshake.c, protect.c, reject.c, reset.c and schedule.c. */
+/* Interfaces between cookie.c, endpoint.c, handshake.c, protect.c, reject.c, reset.c and
+ * schedule.c. */
 #ifndef RLTP_ENDPOINT_INTERNAL_H
 #define RLTP_ENDPOINT_INTERNAL_H
 
@@ -7,6 +8,8 @@
 #include "rltp/internal.h"
 
 #define RESETS_PENDING 16
+/* one batch of arrivals, each of which may be a HELLO */
+#define COOKIES_PENDING DATAGRAM_BATCH
 
 /* A RESET if `code` is 0, otherwise a REJECT. */
 struct pending_reset {
@@ -17,6 +20,27 @@ struct pending_reset {
 	uint16_t echo;
 	uint8_t code, protect;
 	uint8_t tag[WIRE_TAG_BYTES];
+};
+
+struct pending_cookie {
+	struct udp_address to;
+	uint16_t node;
+	struct wire_cookie cookie; /* without proof */
+};
+
+struct cookies {
+	uint64_t secrets[2][2]; /* the present one, and the one before */
+	uint64_t since_ns;      /* start of the present one */
+	bool drawn;             /* false: no secrets yet */
+	struct pending_cookie pending[COOKIES_PENDING];
+	uint32_t count;
+};
+
+/* HELLOs checked in one second, without and with a cookie, and COOKIEs. */
+struct hello_counts {
+	uint32_t second;
+	uint32_t known[2], outside[2]; /* of known peers; of unknown addresses */
+	uint32_t cookies;
 };
 
 struct schedule_entry {
@@ -44,11 +68,8 @@ struct rltp_endpoint {
 	/* ns; start of the second in which `reset_spent` RESETs were sent */
 	uint64_t reset_window_ns;
 	uint32_t reset_spent;
-	/* second, and handshakes of known peers accepted in it */
-	uint32_t hello_second, hello_spent;
-	/* handshakes from unknown addresses in the second `outside_second` */
-	uint32_t outside_spent;
-	uint32_t outside_second;
+	struct hello_counts hellos;
+	struct cookies cookies;
 	struct rltp_mismatch mismatch; /* valid if `mismatched` */
 	bool mismatched;
 	struct rltp_endpoint_counters counters;
@@ -76,6 +97,16 @@ struct rltp_session *endpoint_peer_at(struct rltp_endpoint *e, uint16_t node,
 void endpoint_authenticate(const struct rltp_endpoint *e, const uint8_t *text, size_t bytes,
 			   uint8_t tag[WIRE_TAG_BYTES]);
 bool endpoint_tags_equal(const uint8_t a[WIRE_TAG_BYTES], const uint8_t b[WIRE_TAG_BYTES]);
+
+/* cookie.c.
+ * - cookie_admit: may this HELLO be checked? Otherwise counts it, and may queue a COOKIE. `s`: NULL
+ *   for an unknown address.
+ * - cookies_send: writes up to `count` queued ones. */
+bool cookie_admit(struct rltp_endpoint *e, struct rltp_session *s, const struct wire_header *h,
+		  const struct wire_hello *hello, const struct udp_address *from, uint64_t now_ns);
+void cookie_receive(struct rltp_endpoint *e, const struct wire_header *h,
+		    const struct datagram_arrival *a, uint64_t now_ns);
+size_t cookies_send(struct rltp_endpoint *e, struct datagram *out, size_t count, uint64_t now_ns);
 
 /* protect.c: drops datagrams that cannot be sealed, and returns how many remain. */
 size_t protect_seal(struct rltp_session *s, struct datagram *out, size_t count);

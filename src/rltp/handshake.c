@@ -6,7 +6,8 @@
  *  numbers. Without protection, sides that start at once accept each other's HELLO as the answer.
  *
  *  (incarnation, epoch) only grows, which detects late copies. A tag proves that the sender has the
- *  fabric key. Its check is the most expensive one, so it comes last and is rate-limited.
+ *  fabric key. Its check is the most expensive one, so it comes last, and cookie.c limits its
+ *  rate.
  *
  *  With protection, the packets also agree on keys (protect.h), and only one of two simultaneous
  *  HELLOs counts. The answering side sends no data before it receives a sealed frame, because the
@@ -42,6 +43,8 @@ void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t n
 		s->peer_node = WIRE_NODE_NONE;
 	s->state = RLTP_HANDSHAKE;
 	s->io->hello_interval_ns = RLTP_HELLO_FIRST_NS;
+	s->io->cookie = 0;
+	s->io->cookie_hellos = 0;
 	s->io->hello_deadline_ns = now_ns;
 	s->received_ns = now_ns;
 }
@@ -173,6 +176,8 @@ static bool hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	out->slice_count = 0;
 	out->header_bytes = hello_frame_bytes(out->header[WIRE_OFF_HELLO_PROTECT]);
 	put_be32(out->header + WIRE_OFF_TX_TS, timestamp_of(now_ns));
+	if (type == WIRE_HELLO)
+		put_be64(out->header + WIRE_OFF_HELLO_COOKIE, s->io->cookie);
 	wire_control_seal(out->header, out->header_bytes);
 	if (type == WIRE_HELLO)
 		memcpy(s->io->hello_tag, out->header + tag_offset(out->header), WIRE_TAG_BYTES);
@@ -350,38 +355,10 @@ static void hello_ack_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	s->io->ack_now = true;
 }
 
-/* Limits handshakes per second, in total and per peer. Faked handshakes of one peer block only that
- * peer. */
-static bool handshake_allowed(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
-{
-	uint32_t second = (uint32_t)(now_ns / S_NS);
-
-	if (s->hello_second != (uint16_t)second)
-		s->hello_spent = 0;
-	if (e->hello_second != second)
-		e->hello_spent = 0;
-	s->hello_second = (uint16_t)second;
-	e->hello_second = second;
-	if (s->hello_spent == RLTP_HANDSHAKES_PEER_PER_S || e->hello_spent == RLTP_HANDSHAKES_PER_S)
-		return false;
-	s->hello_spent++;
-	e->hello_spent++;
-	return true;
-}
-
-static bool outside_allowed(struct rltp_endpoint *e, uint64_t now_ns)
-{
-	uint32_t second = (uint32_t)(now_ns / S_NS);
-
-	if (e->outside_second != second)
-		e->outside_spent = 0;
-	e->outside_second = second;
-	return e->outside_spent < RLTP_HANDSHAKES_OUTSIDE_PER_S && ++e->outside_spent;
-}
-
 /* Adds the sender as a peer if the policy admits it and its tag is right. Otherwise counts the
  * reason. */
 static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct wire_header *h,
+					 const struct wire_hello *hello,
 					 const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct rltp_session *s = NULL;
@@ -389,8 +366,8 @@ static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct w
 	if (h->type != WIRE_HELLO || e->options.node == WIRE_NODE_NONE ||
 	    !e->options.outside_admits || !e->options.outside_admits(e->options.user, &a->from))
 		e->counters.unknown_peer++;
-	else if (!outside_allowed(e, now_ns))
-		e->counters.flooded++;
+	else if (!cookie_admit(e, NULL, h, hello, &a->from, now_ns))
+		return NULL;
 	else if (!tag_good(e, a->data))
 		e->counters.unauthentic++;
 	else if ((s = e->options.outside_add(e->options.user, &a->from)) == NULL)
@@ -437,16 +414,14 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.not_for_us++;
 		return;
 	}
-	if (!s && (s = outside_peer(e, h, a, now_ns)) == NULL)
+	if (!s && (s = outside_peer(e, h, &hello, a, now_ns)) == NULL)
 		return;
 	if (handshake_stale(s, &hello) || (h->type == WIRE_HELLO_ACK && answer_stale(s, &hello))) {
 		e->counters.stale++;
 		return;
 	}
-	if (h->type == WIRE_HELLO && !handshake_allowed(e, s, now_ns)) {
-		e->counters.flooded++;
+	if (h->type == WIRE_HELLO && !cookie_admit(e, s, h, &hello, &a->from, now_ns))
 		return;
-	}
 	if (!tag_good(e, a->data)) {
 		e->counters.unauthentic++;
 		return;

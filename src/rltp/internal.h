@@ -191,6 +191,9 @@ struct rltp_io {
 	uint32_t hello_echo_session, hello_echo_psn;
 	/* of the last HELLO sent; a REJECT quotes it */
 	uint8_t hello_tag[WIRE_TAG_BYTES];
+	/* of the peer, for this handshake; 0: none */
+	uint64_t cookie;
+	uint32_t cookie_hellos; /* sent because of a COOKIE, in this handshake */
 	struct rltp_handshake *handshake;
 
 	/* keepalive and path MTU */
@@ -260,9 +263,9 @@ struct rltp_session {
 	uint32_t bye_id; /* dst_session of the BYE to send */
 	/* index in the heap of deadlines, plus 1; 0: none */
 	uint32_t heap_index;
-	/* second in which `hello_spent` handshakes were accepted */
+	/* second in which `hello_spent` HELLOs were checked, without and with a cookie */
 	uint16_t hello_second;
-	uint8_t hello_spent;
+	uint8_t hello_spent[2];
 	bool hello_ack_due;
 	bool bye_due;
 	bool ready; /* in the ready queue */

@@ -102,14 +102,21 @@
 /* short packets (at most RLTP_PMTU_BASE) that use the buffer space (skb and page) of one of 8896
  * bytes */
 #define RLTP_RWND_SHORT 4
-/* handshake tags checked per second: at 1 us each 2 % of a core, and 10,000 peers reconnect in 1
- * s */
+/* HELLOs checked per second without a cookie, and as many with one: at 1 us each 2 % of a core, and
+ * 10,000 peers reconnect in 1 s */
 #define RLTP_HANDSHAKES_PER_S 20000
-/* per peer; a correct peer sends at most ten */
+/* per peer, also twice; a correct peer sends at most ten */
 #define RLTP_HANDSHAKES_PEER_PER_S 32
-/* for unknown addresses, so that they cannot use up RLTP_HANDSHAKES_PER_S */
+/* for unknown addresses, also twice, so that they cannot use up RLTP_HANDSHAKES_PER_S */
 #define RLTP_HANDSHAKES_OUTSIDE_PER_S 1000
-#define RLTP_OUTSIDE_MAX              64 /* peers outside of the node table; 350 bytes each */
+/* ns until the secret of cookies changes: much longer than a handshake takes */
+#define RLTP_COOKIE_NS (120ull * 1000 * 1000 * 1000)
+/* COOKIEs per second: at 2 us each for the proof, 4 % of a core */
+#define RLTP_COOKIES_PER_S 20000
+/* HELLOs that COOKIEs may cause at once in one handshake: more than one, because the peer may
+ * restart with another secret */
+#define RLTP_COOKIE_HELLOS 4
+#define RLTP_OUTSIDE_MAX   64 /* peers outside of the node table; 350 bytes each */
 /* ns to the first retransmission of HELLO; doubles */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
 /* ns, longest such interval: more than twenty HELLOs before RLTP_DEAD_NS */

@@ -3,6 +3,8 @@
  * docs/reference/inc.md "A group". */
 #include "switch/core.h"
 
+#include <string.h>
+
 #include <dxp/status.h>
 
 #include "switch/kernel.h"
@@ -126,6 +128,24 @@ static void query_fail(struct sw *s, struct request *r, unsigned cause)
 	c->cause_ip = s->options.ip;
 }
 
+static void below_note(struct sw *s, uint32_t ip)
+{
+	for (unsigned i = 0; i < s->below_count; i++)
+		if (s->below[i] == ip)
+			return;
+	s->below[s->below_next] = ip;
+	s->below_next = (s->below_next + 1) % SWITCH_BELOW_MAX;
+	s->below_count += s->below_count < SWITCH_BELOW_MAX;
+}
+
+unsigned switch_below(const struct sw *s, uint32_t *ips, unsigned space)
+{
+	const unsigned count = s->below_count < space ? s->below_count : space;
+
+	memcpy(ips, s->below, count * sizeof(*ips));
+	return count;
+}
+
 void control_query_receive(struct sw *s, const struct arrival *a)
 {
 	struct request r;
@@ -145,7 +165,10 @@ void control_query_receive(struct sw *s, const struct arrival *a)
 		first_pass(s, &r, INC_QUERY, 0);
 		return;
 	}
-	query_fail(s, &r, query_cause(s, &r));
+	const unsigned cause = query_cause(s, &r);
+	if (c->hop > 0 && cause != INC_CAUSE_ADDRESS)
+		below_note(s, a->path->from_ip);
+	query_fail(s, &r, cause);
 	lessen(s, c);
 	c->path[c->path_count++] = (struct inc_hop){
 		.ip = s->options.ip,
@@ -263,7 +286,8 @@ static unsigned notice_install(struct sw *s, const struct request *r, int positi
 	unsigned cause = INC_CAUSE_NONE;
 	bool changed;
 
-	if (g && same_owner(g, c) && (int16_t)(h->epoch - g->epoch) > 0) {
+	/* `dxp inc` shows ids, jobs and epochs to anyone, so only the key proves the owner. */
+	if (g && same_owner(g, c) && g->qkey == c->qkey && (int16_t)(h->epoch - g->epoch) > 0) {
 		group_free(s, g); /* replaced by a newer epoch */
 		g = NULL;
 	}
@@ -314,7 +338,8 @@ static void notify(struct sw *s, struct request *r, int position)
 		notice_reject(s, r, cause);
 }
 
-/* Forwards the KILL even without the group, which another member's KILL may have freed. */
+/* Forwards the KILL even without the group, which another member's KILL may have freed. But anyone
+ * may send such a KILL, so they are limited. */
 static void end_group(struct sw *s, struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -326,6 +351,8 @@ static void end_group(struct sw *s, struct request *r, int position)
 		reject_packet(s, r->a, &(struct rejecting){g->id, g->qkey, DXP_EACCESS}, false);
 		return;
 	}
+	if (!g && !reject_kill_allowed(s, r->a->path->from_ip, r->a->now_ns))
+		return;
 	if (g)
 		group_free(s, g);
 	pass_down(s, r, position);

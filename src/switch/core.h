@@ -169,6 +169,12 @@ struct sw {
 
 	struct rejection causes[INC_CAUSES], statuses[DATA_REJECTIONS];
 	struct limiter answered, answered_of[SWITCH_SOURCES], limited_of[SWITCH_SOURCES];
+	struct limiter kills_of[SWITCH_SOURCES];
+
+	/* switches that forwarded a QUERY to this one; beyond the maximum, a new one replaces the
+	 * one at below_next */
+	uint32_t below[SWITCH_BELOW_MAX];
+	unsigned below_count, below_next;
 };
 
 struct arrival {
@@ -233,6 +239,8 @@ bool reject_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uin
 /* Return whether one more answer to this address, or query from it, is allowed, and count it. */
 bool reject_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 bool reject_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
+/* The same for a KILL of an unknown group. */
+bool reject_kill_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 
 /* A rejection, and the group and key for the REFUSED packet that reports it. */
 struct rejecting {

@@ -136,6 +136,26 @@ static uint64_t lease_ns(const struct sw *s, const struct inc_control *c)
 	return ms * MS_NS;
 }
 
+/* Returns a cause if the groups that member 0's address has already leave too little for other
+ * addresses: an address gets at most SWITCH_SHARE times what remains free. */
+static unsigned share_cause(const struct sw *s, uint32_t first_ip)
+{
+	uint64_t memory_bytes = 0;
+	uint32_t groups = 0;
+
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		if (s->groups[i]->first_ip != first_ip)
+			continue;
+		groups++;
+		memory_bytes += s->groups[i]->memory_bytes;
+	}
+	if (groups >= SWITCH_SHARE * (s->options.groups_max - s->group_count))
+		return INC_CAUSE_GROUPS;
+	return memory_bytes > SWITCH_SHARE * (s->options.memory_max - s->memory_bytes)
+		       ? INC_CAUSE_MEMORY
+		       : INC_CAUSE_NONE;
+}
+
 unsigned group_install(struct sw *s, const struct inc_control *c, const struct inc_hop *hop,
 		       uint32_t parent_ip, struct sw_group **out, uint64_t now_ns)
 {
@@ -145,6 +165,11 @@ unsigned group_install(struct sw *s, const struct inc_control *c, const struct i
 		return INC_CAUSE_CHILDREN;
 	if (s->group_count == s->options.groups_max)
 		return INC_CAUSE_GROUPS;
+
+	unsigned cause = share_cause(s, c->first_ip);
+
+	if (cause != INC_CAUSE_NONE)
+		return cause;
 
 	struct sw_group *g = calloc(1, sizeof(*g));
 

@@ -56,10 +56,18 @@
 /* packets of a group in a row: two GSO batches */
 #define SWITCH_QUANTUM        128
 #define SWITCH_REJECTED_PER_S 1000
-#define SWITCH_SOURCE_SHARE   8 /* one address gets at most 1/n of all answers */
-#define SWITCH_SOURCES        256
+/* switches below a switch that it remembers, for readers of its counters */
+#define SWITCH_BELOW_MAX 64
+/* groups and memory of one address of members 0: at most n times what is free, so one job gets 7/8
+ * and a small switch can be filled */
+#define SWITCH_SHARE        7
+#define SWITCH_SOURCE_SHARE 8 /* one address gets at most 1/n of all answers */
+#define SWITCH_SOURCES      256
 /* from one host: 64 ranks create 100 groups within 1 s */
 #define SWITCH_QUERIES_PER_S 10000
+/* forwarded KILLs of unknown groups from one host, which may open ports here: twice what the end of
+ * ten groups of 64 members needs */
+#define SWITCH_KILLS_PER_S 2500
 /* ns of saved rate, for bursts of rejections and queries */
 #define SWITCH_BURST_NS (200ull * 1000 * 1000)
 

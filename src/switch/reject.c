@@ -36,16 +36,24 @@ bool reject_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
 	return true;
 }
 
-bool reject_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
+static bool source_allowed(struct sw *s, struct limiter *of, uint64_t per_s, uint64_t now_ns)
 {
-	struct limiter *of = &s->limited_of[source_of(s, ip)];
-
 	if (!limiter_allows(of, now_ns)) {
 		s->counters.limited++;
 		return false;
 	}
-	limiter_charge(of, SWITCH_QUERIES_PER_S, now_ns);
+	limiter_charge(of, per_s, now_ns);
 	return true;
+}
+
+bool reject_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
+{
+	return source_allowed(s, &s->limited_of[source_of(s, ip)], SWITCH_QUERIES_PER_S, now_ns);
+}
+
+bool reject_kill_allowed(struct sw *s, uint32_t ip, uint64_t now_ns)
+{
+	return source_allowed(s, &s->kills_of[source_of(s, ip)], SWITCH_KILLS_PER_S, now_ns);
 }
 
 static void rejection_note(struct rejection *r, uint32_t ip, uint32_t group, uint64_t now_ns)

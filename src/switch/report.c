@@ -60,9 +60,11 @@ struct report {
 	pthread_t thread;
 	bool started;
 	_Atomic bool stop, wanted;
-	pthread_mutex_t lock; /* `row`, `fresh` */
+	pthread_mutex_t lock; /* `row`, `below`, `fresh` */
 	pthread_cond_t served;
 	struct inc_switch_row row;
+	uint32_t below[STATS_SERVICE_NEIGHBOURS];
+	unsigned below_count;
 	bool fresh;
 	/* only the thread's */
 	struct served counters;
@@ -84,13 +86,20 @@ void report_serve(struct report *r, const struct sw *s, uint64_t now_ns)
 	switch_answer(s, &q, now_ns, &a);
 	pthread_mutex_lock(&r->lock);
 	r->row = a.self;
+	r->below_count = switch_below(s, r->below, STATS_SERVICE_NEIGHBOURS);
 	r->fresh = true;
 	pthread_cond_signal(&r->served);
 	pthread_mutex_unlock(&r->lock);
 }
 
+struct counted {
+	struct inc_switch_row row;
+	uint32_t below[STATS_SERVICE_NEIGHBOURS];
+	unsigned below_count;
+};
+
 /* Waits for the loop's counters. Returns false if it does not run. */
-static bool row_get(struct report *r, struct inc_switch_row *out)
+static bool counted_get(struct report *r, struct counted *out)
 {
 	const uint64_t until_ns = clock_now_ns() + LOOP_WAIT_NS;
 	const struct timespec until = {(time_t)(until_ns / S_NS), (long)(until_ns % S_NS)};
@@ -103,14 +112,17 @@ static bool row_get(struct report *r, struct inc_switch_row *out)
 	while (!r->fresh && late == 0)
 		late = pthread_cond_timedwait(&r->served, &r->lock, &until);
 	const bool fresh = r->fresh;
-	*out = r->row;
+	out->row = r->row;
+	out->below_count = r->below_count;
+	memcpy(out->below, r->below, sizeof(out->below));
 	pthread_mutex_unlock(&r->lock);
 	return fresh;
 }
 
-static size_t values_fill(const struct report *r, const struct inc_switch_row *row,
+static size_t values_fill(const struct report *r, const struct counted *c,
 			  struct stats_value *values)
 {
+	const struct inc_switch_row *row = &c->row;
 	size_t count = 0;
 
 #define VALUE(name, level) stats_value_add(values, &count, #name, level, row->name);
@@ -120,6 +132,10 @@ static size_t values_fill(const struct report *r, const struct inc_switch_row *r
 	stats_value_add(values, &count, "stats_malformed", false, r->counters.malformed);
 	stats_value_add(values, &count, "stats_unauthentic", false, r->counters.unauthentic);
 	stats_value_add(values, &count, "stats_limited", false, r->counters.limited);
+	for (unsigned i = 0; i < row->parent_count; i++)
+		stats_neighbour_add(values, &count, true, i, row->parents[i]);
+	for (unsigned i = 0; i < c->below_count; i++)
+		stats_neighbour_add(values, &count, false, i, c->below[i]);
 	return count;
 }
 
@@ -127,20 +143,20 @@ static void answer(struct report *r, const struct udp_address *to,
 		   const struct stats_request *request)
 {
 	struct stats_value values[STATS_SERVICE_VALUES_MAX];
-	struct inc_switch_row row;
+	struct counted counted;
 	struct stats_service_page page = {
 		.request = request->request,
 		.nonce = request->nonce,
 		.first = request->first,
 		.service = {.role = STATS_ROLE_SWITCH, .pid = (uint32_t)getpid()}};
 
-	if (!row_get(r, &row))
+	if (!counted_get(r, &counted))
 		return;
 	r->counters.answered++;
-	page.service.up_ns = row.uptime_ms * MS_NS;
-	snprintf(page.service.name, sizeof(page.service.name), "%s", row.name);
+	page.service.up_ns = counted.row.uptime_ms * MS_NS;
+	snprintf(page.service.name, sizeof(page.service.name), "%s", counted.row.name);
 	strcpy(page.service.program, "dxp-switch");
-	stats_service_page_fill(&page, values, values_fill(r, &row, values));
+	stats_service_page_fill(&page, values, values_fill(r, &counted, values));
 	const size_t bytes = stats_service_page_encode(&page, WIRE_NODE_NONE, r->mac, r->frame);
 	struct datagram out;
 

@@ -106,6 +106,8 @@ void wire_hello_constant(const uint8_t *frame, size_t bytes, uint8_t *out)
 	memset(out + WIRE_OFF_CUM_ACK, 0, 4);
 	memset(out + WIRE_OFF_CE_COUNT, 0, 2);
 	memset(out + WIRE_OFF_CRC, 0, 4);
+	if (frame[WIRE_OFF_TYPE] == WIRE_HELLO)
+		memset(out + WIRE_OFF_HELLO_COOKIE, 0, 8);
 }
 
 static bool hello_length_good(const uint8_t *body, size_t bytes)
@@ -215,6 +217,30 @@ void wire_reject_encode(const struct wire_reject *reject, uint8_t *body)
 	*AT(REJECT_PROTECT) = reject->protect;
 	put_be16(AT(REJECT_ECHO), reject->echo);
 	memcpy(AT(REJECT_PROOF), reject->proof, sizeof(reject->proof));
+}
+
+int wire_cookie_decode(const uint8_t *body, size_t bytes, struct wire_cookie *cookie)
+{
+	if (bytes != WIRE_COOKIE_BYTES)
+		return DXP_EMALFORMED;
+	struct wire_cookie c = {
+		.session = get_be32(AT(COOKIE_SESSION)),
+		.psn = get_be32(AT(COOKIE_PSN)),
+		.value = get_be64(AT(COOKIE_VALUE)),
+	};
+	if (c.value == 0)
+		return DXP_EMALFORMED;
+	memcpy(c.proof, AT(COOKIE_PROOF), sizeof(c.proof));
+	*cookie = c;
+	return DXP_OK;
+}
+
+void wire_cookie_encode(const struct wire_cookie *cookie, uint8_t *body)
+{
+	put_be32(AT(COOKIE_SESSION), cookie->session);
+	put_be32(AT(COOKIE_PSN), cookie->psn);
+	put_be64(AT(COOKIE_VALUE), cookie->value);
+	memcpy(AT(COOKIE_PROOF), cookie->proof, sizeof(cookie->proof));
 }
 
 int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque)

@@ -257,10 +257,14 @@ int command_failed_encode(uint64_t event, const char *text, uint8_t *out);
 int command_failed_decode(const uint8_t *data, size_t bytes, uint64_t *event,
 			  char text[COMMAND_FAILURE_BYTES]);
 
-/* Encode and decode LOST. `event` is the name of the ALLREDUCE's event, not 0. The first
- * `done_bytes` bytes of the output are complete at all members. */
-int command_lost_encode(uint64_t event, uint64_t done_bytes, uint8_t *out);
-int command_lost_decode(const uint8_t *data, size_t bytes, uint64_t *event, uint64_t *done_bytes);
+struct command_lost {
+	uint64_t event;      /* name of the ALLREDUCE's event, not 0 */
+	uint64_t done_bytes; /* bytes of the output, from its start, that all members have */
+	int32_t status;      /* reason of the loss, enum dxp_status, negative */
+};
+
+int command_lost_encode(const struct command_lost *l, uint8_t *out);
+int command_lost_decode(const uint8_t *data, size_t bytes, struct command_lost *out);
 
 /* Encode and decode PRINT: 1 .. COMMAND_PRINT_BYTES bytes of any value. The decoded *text points
  * into `data`. */

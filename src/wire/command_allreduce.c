@@ -88,35 +88,42 @@ void command_allreduce_get(struct get_cursor *g, struct command *c)
 	}
 }
 
-/* Not inlined, because gcc 12 would warn of an overflow that the cursor prevents. */
-static __attribute__((noinline)) void put_lost(struct put_cursor *p, uint64_t event,
-					       uint64_t done_bytes)
+static bool lost_valid(const struct command_lost *l)
 {
-	put_8(p, COMMAND_LOST);
-	put_64(p, event);
-	put_64(p, done_bytes);
+	return l->event != 0 && l->status < 0;
 }
 
-int command_lost_encode(uint64_t event, uint64_t done_bytes, uint8_t *out)
+/* Not inlined, because gcc 12 would warn of an overflow that the cursor prevents. */
+static __attribute__((noinline)) void put_lost(struct put_cursor *p, const struct command_lost *l)
+{
+	put_8(p, COMMAND_LOST);
+	put_64(p, l->event);
+	put_64(p, l->done_bytes);
+	put_32(p, (uint32_t)l->status);
+}
+
+int command_lost_encode(const struct command_lost *l, uint8_t *out)
 {
 	struct put_cursor p = {.at = out, .end = out + COMMAND_BYTES_MAX};
 
-	if (event == 0)
+	if (!lost_valid(l))
 		return DXP_EINVAL;
-	put_lost(&p, event, done_bytes);
+	put_lost(&p, l);
 	return command_put_end(&p, out);
 }
 
-int command_lost_decode(const uint8_t *data, size_t bytes, uint64_t *event, uint64_t *done_bytes)
+int command_lost_decode(const uint8_t *data, size_t bytes, struct command_lost *out)
 {
 	struct get_cursor t = {.at = data, .end = data + bytes};
+	struct command_lost l;
 
 	if (get_8(&t) != COMMAND_LOST)
 		t.bad = true;
-	uint64_t name = get_64(&t), done = get_64(&t);
-	if (!get_done(&t) || name == 0)
+	l.event = get_64(&t);
+	l.done_bytes = get_64(&t);
+	l.status = (int32_t)get_32(&t);
+	if (!get_done(&t) || !lost_valid(&l))
 		return DXP_EMALFORMED;
-	*event = name;
-	*done_bytes = done;
+	*out = l;
 	return DXP_OK;
 }

@@ -230,7 +230,7 @@ static bool type_sealed(uint8_t type)
 {
 	return kinds[type] == KIND_R ||
 	       (kinds[type] == KIND_C && type != WIRE_HELLO && type != WIRE_HELLO_ACK &&
-		type != WIRE_RESET && type != WIRE_REJECT);
+		type != WIRE_RESET && type != WIRE_REJECT && type != WIRE_COOKIE);
 }
 
 void wire_seal_header(uint8_t *frame, uint16_t phases, uint32_t counter)

@@ -36,6 +36,7 @@
 	X(PMTU_ACK, 0x07, C)    \
 	X(BYE, 0x08, C)         \
 	X(REJECT, 0x09, C)      \
+	X(COOKIE, 0x0a, C)      \
 	X(ACK, 0x10, C)         \
 	X(NACK, 0x11, C)        \
 	X(CREDIT, 0x12, C)      \
@@ -106,10 +107,11 @@ enum wire_feature {
 	WIRE_FEATURE_TRAILER = 1 << 1, /* WIRE_FLAG_TRAILER */
 	WIRE_FEATURE_HELD = 1 << 2,    /* NACK with WIRE_NACK_HELD */
 	WIRE_FEATURE_WAIT = 1 << 3,    /* NACK with WIRE_NACK_WAIT */
+	WIRE_FEATURE_COOKIE = 1 << 4,  /* answers a COOKIE */
 };
 #define WIRE_FEATURES                                                               \
 	((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER | WIRE_FEATURE_HELD | \
-	 WIRE_FEATURE_WAIT)
+	 WIRE_FEATURE_WAIT | WIRE_FEATURE_COOKIE)
 
 /* Common header: X(field, offset, bytes). */
 #define WIRE_COMMON_FIELDS(X)   \
@@ -187,6 +189,9 @@ enum wire_feature {
 	X(HELLO_KEY_TAG, 136, 16)   \
 	X(HELLO_SEALED_TAG, 152, 16)
 
+/* Of a HELLO; the same bytes in a HELLO_ACK are HELLO_ECHO_SESSION and HELLO_ECHO_PSN. */
+#define WIRE_HELLO_COOKIE_FIELDS(X) X(HELLO_COOKIE, 88, 8)
+
 #define WIRE_RESET_FIELDS(X)    \
 	X(RESET_SESSION, 32, 4) \
 	X(RESET_CODE, 36, 4)    \
@@ -198,6 +203,12 @@ enum wire_feature {
 	X(REJECT_PROTECT, 37, 1) \
 	X(REJECT_ECHO, 38, 2)    \
 	X(REJECT_PROOF, 40, 16)
+
+#define WIRE_COOKIE_FIELDS(X)    \
+	X(COOKIE_SESSION, 32, 4) \
+	X(COOKIE_PSN, 36, 4)     \
+	X(COOKIE_VALUE, 40, 8)   \
+	X(COOKIE_PROOF, 48, 16)
 
 #define WIRE_PING_FIELDS(X) X(PING_OPAQUE, 32, 8)
 
@@ -238,12 +249,14 @@ enum wire_offset {
 	WIRE_COMMON_FIELDS(WIRE_OFFSET_ENUM) WIRE_DATA_FIELDS(WIRE_OFFSET_ENUM) WIRE_ACK_FIELDS(
 		WIRE_OFFSET_ENUM) WIRE_NACK_FIELDS(WIRE_OFFSET_ENUM)
 		WIRE_HELLO_FIELDS(WIRE_OFFSET_ENUM) WIRE_RESET_FIELDS(WIRE_OFFSET_ENUM)
-			WIRE_PING_FIELDS(WIRE_OFFSET_ENUM) WIRE_PMTU_FIELDS(WIRE_OFFSET_ENUM)
-				WIRE_BYE_FIELDS(WIRE_OFFSET_ENUM) WIRE_CREDIT_FIELDS(
-					WIRE_OFFSET_ENUM) WIRE_GET_FIELDS(WIRE_OFFSET_ENUM)
-					WIRE_ATOMIC_FIELDS(WIRE_OFFSET_ENUM)
-						WIRE_HELLO_SEALED_FIELDS(WIRE_OFFSET_ENUM)
-							WIRE_REJECT_FIELDS(WIRE_OFFSET_ENUM)
+			WIRE_PING_FIELDS(WIRE_OFFSET_ENUM) WIRE_PMTU_FIELDS(
+				WIRE_OFFSET_ENUM) WIRE_BYE_FIELDS(WIRE_OFFSET_ENUM)
+				WIRE_CREDIT_FIELDS(WIRE_OFFSET_ENUM) WIRE_GET_FIELDS(
+					WIRE_OFFSET_ENUM) WIRE_ATOMIC_FIELDS(WIRE_OFFSET_ENUM)
+					WIRE_HELLO_SEALED_FIELDS(WIRE_OFFSET_ENUM)
+						WIRE_REJECT_FIELDS(WIRE_OFFSET_ENUM)
+							WIRE_HELLO_COOKIE_FIELDS(WIRE_OFFSET_ENUM)
+								WIRE_COOKIE_FIELDS(WIRE_OFFSET_ENUM)
 };
 #undef WIRE_OFFSET_ENUM
 
@@ -255,6 +268,7 @@ enum wire_offset {
 #define WIRE_HELLO_SEALED_BYTES 136
 #define WIRE_HELLO_SEALED_FRAME (WIRE_COMMON_BYTES + WIRE_HELLO_SEALED_BYTES)
 #define WIRE_REJECT_BYTES       24
+#define WIRE_COOKIE_BYTES       32
 #define WIRE_SEAL_BYTES         16 /* tag at the end of a sealed frame */
 #define WIRE_RESET_BYTES        16
 #define WIRE_PING_BYTES         8
@@ -382,9 +396,9 @@ struct wire_hello {
 	uint16_t payload_bytes;
 	uint32_t features; /* enum wire_feature */
 	uint8_t uuid[16];
-	uint64_t token;        /* secret; a RESET of `session` must carry it */
-	uint32_t echo_session; /* HELLO_ACK: of the answered HELLO; HELLO: 0 */
-	uint32_t echo_psn;
+	uint64_t token; /* secret; a RESET of `session` must carry it */
+	/* HELLO_ACK: of the answered HELLO; HELLO: see wire_hello_cookie */
+	uint32_t echo_session, echo_psn;
 	uint16_t nap_credit;         /* per queue pair, before the sender's first CREDIT */
 	uint8_t recovery;            /* enum wire_recovery */
 	uint8_t protect;             /* enum wire_protect */
@@ -404,6 +418,14 @@ struct wire_reject {
 	/* WIRE_NACK_PROTECTION: required enum wire_protect */
 	uint8_t protect;
 	uint16_t echo; /* WIRE_NACK_SESSION: low bits of the answered frame's counter */
+	uint8_t proof[WIRE_TAG_BYTES];
+};
+
+/* Answers a HELLO above a limit of the receiver: with `value`, the HELLO counts under another
+ * limit. */
+struct wire_cookie {
+	uint32_t session, psn; /* of the answered HELLO */
+	uint64_t value;        /* not 0 */
 	uint8_t proof[WIRE_TAG_BYTES];
 };
 
@@ -497,8 +519,14 @@ static inline bool wire_is_sealed(const uint8_t *data, size_t bytes)
 	return bytes > 0 && data[0] >> 4 == WIRE_VERSION_SEALED;
 }
 
-/* Copies `bytes` bytes of a HELLO or HELLO_ACK; fields that change when it is sent again become
- * zero. */
+/* Returns the cookie of a HELLO; 0: none. */
+static inline uint64_t wire_hello_cookie(const struct wire_hello *hello)
+{
+	return (uint64_t)hello->echo_session << 32 | hello->echo_psn;
+}
+
+/* Copies `bytes` bytes of a HELLO or HELLO_ACK; fields that change when it is sent again, such as
+ * the cookie, become zero. */
 void wire_hello_constant(const uint8_t *frame, size_t bytes, uint8_t *out);
 
 /* Encode and decode bodies. `body` follows the header; `flags` are the header's. Decoders return
@@ -515,6 +543,8 @@ int wire_reset_decode(const uint8_t *body, size_t bytes, struct wire_reset *rese
 void wire_reset_encode(const struct wire_reset *reset, uint8_t *body);
 int wire_reject_decode(const uint8_t *body, size_t bytes, struct wire_reject *reject);
 void wire_reject_encode(const struct wire_reject *reject, uint8_t *body);
+int wire_cookie_decode(const uint8_t *body, size_t bytes, struct wire_cookie *cookie);
+void wire_cookie_encode(const struct wire_cookie *cookie, uint8_t *body);
 int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque); /* PING and PONG */
 void wire_ping_encode(uint64_t opaque, uint8_t *body);
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);

@@ -165,6 +165,9 @@ bool manage_name_valid(const char *name);
 /* Writes a release such as "0.1.0"; "": unknown. Returns `out`. */
 const char *manage_release_format(uint32_t capabilities, char out[MANAGE_RELEASE_BYTES]);
 
+/* Returns how the network reaches the memory of an xPU, "direct" or "bridged"; "" for a host. */
+const char *manage_memory_text(const struct node_entry *entry);
+
 /* longest frame except NODE_TABLE and NODE_DELTA */
 #define MANAGE_FRAME_BYTES 512
 

@@ -39,6 +39,13 @@ const char *manage_release_format(uint32_t capabilities, char out[MANAGE_RELEASE
 	return out;
 }
 
+const char *manage_memory_text(const struct node_entry *entry)
+{
+	if (entry->kind != MANAGE_XPU)
+		return "";
+	return entry->capabilities & MANAGE_CAPABILITY_BRIDGED ? "bridged" : "direct";
+}
+
 void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
 {
 	uint8_t address[WIRE_ADDRESS_BYTES];

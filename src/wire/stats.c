@@ -14,10 +14,12 @@
 
 #define HEAD_BYTES    25 /* before the rows */
 #define ADDRESS_BYTES (STATS_ADDRESS - 1)
+/* as LEB128, of a counter below 2^63; with 10^9 a second it stays below for 292 years */
+#define COUNT_BYTES 9
 /* longest row of STATS_PART_NODE: 6 plain fields, 3 texts, values */
 #define NODE_BYTES                                                       \
 	(1 + 4 + 3 * 8 + 4 + 2 * FABRIC_NAME_BYTES + 1 + ADDRESS_BYTES + \
-	 (STATS_NODE_FIELDS + STATS_SESSION_FIELDS) * LEB128_BYTES)
+	 STATS_NODE_FIELDS * COUNT_BYTES + STATS_SESSION_FIELDS * LEB128_BYTES)
 
 _Static_assert(WIRE_COMMON_BYTES + HEAD_BYTES + NODE_BYTES + MAC_BYTES <= FABRIC_DATAGRAM_BYTES,
 	       "the row of a node always fits a page");

@@ -9,7 +9,7 @@
 
 #include "wire/limits.h"
 
-#define STATS_VERSION 4
+#define STATS_VERSION 5
 #define STATS_QPS     (WIRE_FUNCTIONS * DXP_QPS)
 #define STATS_ADDRESS 64 /* as text, with the final zero */
 
@@ -79,6 +79,7 @@
 	X(unknown_peer)        \
 	X(stale)               \
 	X(unauthentic)         \
+	X(flooded)             \
 	X(seal_wrong)          \
 	X(seal_replayed)       \
 	X(unsealed)            \
@@ -89,6 +90,11 @@
 	X(rejects_sent)        \
 	X(rejects_accepted)    \
 	X(rejects_refused)     \
+	X(cookies_sent)        \
+	X(cookies_accepted)    \
+	X(cookies_refused)     \
+	X(cookie_hellos)       \
+	X(cookie_wrong)        \
 	X(hellos_sent)         \
 	X(hellos_received)
 #define STATS_NIC_LIST(X)   \

@@ -35,6 +35,32 @@ void stats_value_add(struct stats_value *values, size_t *count, const char *name
 	v->value = value;
 }
 
+#define ABOVE "parent_"
+#define BELOW "child_"
+
+void stats_neighbour_add(struct stats_value *values, size_t *count, bool above, unsigned index,
+			 uint32_t ip)
+{
+	char name[FABRIC_NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%s%u", above ? ABOVE : BELOW, index);
+	stats_value_add(values, count, name, true, ip);
+}
+
+bool stats_neighbour_get(const struct stats_value *value, bool *above, uint32_t *ip)
+{
+	const bool parent = strncmp(value->name, ABOVE, sizeof(ABOVE) - 1) == 0;
+
+	if (!parent && strncmp(value->name, BELOW, sizeof(BELOW) - 1) != 0)
+		return false;
+	/* neither multicast nor reserved */
+	if (!value->level || value->value == 0 || value->value >= 0xe0000000u)
+		return false;
+	*above = parent;
+	*ip = (uint32_t)value->value;
+	return true;
+}
+
 void stats_service_page_fill(struct stats_service_page *page, const struct stats_value *values,
 			     size_t count)
 {

@@ -17,6 +17,9 @@
 #define STATS_SERVICE_PER_S 128
 #define STATS_SERVICE_BURST 64
 
+/* switches next to a switch that it names, by values "parent_N" and "child_N" */
+#define STATS_SERVICE_NEIGHBOURS 64
+
 enum stats_role { STATS_ROLE_MANAGER = 1, STATS_ROLE_SWITCH = 2 };
 
 struct stats_value {
@@ -53,6 +56,12 @@ bool stats_service_allowed(struct stats_service_limit *l, uint64_t now_ns);
 /* Appends to `values`, which has space. */
 void stats_value_add(struct stats_value *values, size_t *count, const char *name, bool level,
 		     uint64_t value);
+
+/* Appends the IPv4 address of number `index` of the switches above or below a switch. */
+void stats_neighbour_add(struct stats_value *values, size_t *count, bool above, unsigned index,
+			 uint32_t ip);
+/* Returns true for such a value, with a usable address in *ip. */
+bool stats_neighbour_get(const struct stats_value *value, bool *above, uint32_t *ip);
 
 /* Fills a page from number page->first on. */
 void stats_service_page_fill(struct stats_service_page *page, const struct stats_value *values,

@@ -3,10 +3,11 @@
  * switches compute. The switch client reads contributions from device memory and writes results
  * there, piece by piece. Memory that only DMA can access passes through a buffer.
  *
- * If the switches are lost, an ALLREDUCE does not fail, but that of a kernel does. It reports how
- * many bytes are complete, and waits for the host, which completes the rest by other commands and
- * then sends SETTLE. An ALLREDUCE that fails or is cancelled makes all members lose the group,
- * because they would wait for this member. */
+ * If the switches are lost or cannot compute it, an ALLREDUCE does not fail, but that of a kernel
+ * does. It reports how many bytes are complete, and waits for the host, which completes the rest by
+ * other commands and then sends SETTLE. An ALLREDUCE that fails or is cancelled makes all members
+ * lose the group, because they would wait for this member. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -74,21 +75,56 @@ static bool left(const struct reduction *r)
 	return r->tenant->leaving || !r->member || r->member->leaving;
 }
 
-/* The switches are lost: reports this to the host, and keeps the command. A kernel gets an error.
- */
-static void reduction_lost(struct reduction *r)
+/* The switches are lost, or cannot compute this: reports it to the host, and keeps the command. A
+ * kernel gets an error. */
+static void reduction_lost(struct reduction *r, int status)
 {
 	struct tenant *t = r->tenant;
 
 	if (left(r) || !r->work) {
-		reduction_end(r, left(r) ? DXP_ECANCELED : DXP_EPEERLOST);
+		reduction_end(r, left(r) ? DXP_ECANCELED : status);
 		return;
 	}
+	if (status == DXP_EPEERLOST)
+		status = switch_group_lost_status(r->member->group);
+	/* The other members may wait for this one. */
+	switch_group_give_up(r->member->group);
+	const struct command_lost lost = {
+		.event = r->work->graph.event, .done_bytes = r->done_bytes, .status = status};
 	member_detach(r);
 	ranges_drop(r);
 	r->next = t->lost;
 	t->lost = r;
-	reply_lost_send(t, r->work->graph.event, r->done_bytes);
+	reply_lost_send(t, &lost);
+}
+
+static const char *failure_text(int status)
+{
+	switch (status) {
+	case DXP_ENOENT: return "this xPU is not in the group of switches";
+	case DXP_EINVAL:
+		return "the members disagree about the operation; run one release of dxpd on all "
+		       "machines";
+	default: return dxp_status_text(status);
+	}
+}
+
+/* Ends a reduction for another reason than lost switches, with a sentence. */
+static void reduction_fail(struct reduction *r, int status)
+{
+	char text[COMMAND_FAILURE_BYTES];
+
+	snprintf(text, sizeof(text), "sum by switches: %s", failure_text(status));
+	tenant_complain(r->tenant, "%s", text);
+	if (r->work)
+		reply_failed_send(r->tenant, r->work->graph.event, text);
+	reduction_end(r, status);
+}
+
+/* Returns true if the host can continue the operation without switches. */
+static bool continues(int status)
+{
+	return status == DXP_EPEERLOST || status == DXP_EUNSUPPORTED;
 }
 
 /* ---- pieces ---- */
@@ -104,10 +140,11 @@ static void piece_reduce(struct reduction *r, const uint8_t *send, uint8_t *rece
 		.op = (enum dxp_inc_op)c->reduction,
 	};
 
-	if (switch_group_reduce(r->member->group, &reduce) != DXP_OK) {
-		switch_group_give_up(r->member->group);
-		reduction_lost(r);
-	}
+	int status = switch_group_reduce(r->member->group, &reduce);
+	if (continues(status))
+		reduction_lost(r, status);
+	else if (status != DXP_OK)
+		reduction_fail(r, status);
 }
 
 static void dma_complain(const struct reduction *r, const struct bridge_end *end)
@@ -124,7 +161,7 @@ static void piece_end(struct reduction *r, uint64_t bytes)
 {
 	r->done_bytes += bytes;
 	if (r->status != DXP_OK)
-		reduction_lost(r);
+		reduction_lost(r, r->status);
 	else if (left(r))
 		reduction_end(r, DXP_ECANCELED);
 	else if (r->done_bytes < r->command.bytes)
@@ -202,8 +239,8 @@ void allreduce_reduced(struct switch_member *m, int status, size_t elements)
 	const uint64_t bytes = elements * dxp_inc_type_bytes((enum dxp_inc_type)c->type);
 
 	r->status = status;
-	if (status != DXP_OK && status != DXP_EPEERLOST)
-		reduction_end(r, status);
+	if (status != DXP_OK && !continues(status))
+		reduction_fail(r, status);
 	else if (r->buffer && bytes > 0)
 		piece_move(r, true, bytes);
 	else
@@ -252,8 +289,10 @@ static void reduction_start(const struct reduction *with)
 	int status = reduction_prepare(r);
 	if (status == DXP_OK)
 		piece_begin(r);
-	else
+	else if (status == DXP_ERANGE)
 		reduction_end(r, status);
+	else
+		reduction_fail(r, status);
 }
 
 void allreduce_start(struct work *w)

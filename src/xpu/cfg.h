@@ -99,7 +99,10 @@
 	  "allreduce: tag that the result gets; reads as 0, as all of them")                       \
 	X(74, ALLREDUCES_DONE, RO, "allreduces of kernels that succeeded")                         \
 	X(75, ALLREDUCES_FAILED, RO, "allreduces of kernels that were accepted and failed")        \
-	X(76, ALLREDUCES_REFUSED, RO, "allreduces of kernels that were not accepted")
+	X(76, ALLREDUCES_REFUSED, RO, "allreduces of kernels that were not accepted")              \
+	X(77, SWITCH_GROUPS, RO, "groups of switches in which this xPU is a member")               \
+	X(78, SWITCH_REFUSED, RO, "groups of switches that were refused by their limits")          \
+	X(79, SWITCH_EXPIRED, RO, "groups of switches whose host did not complete their creation")
 
 enum cfg_register {
 #define CFG_ENUM(index, name, access, text) CFG_##name = index,

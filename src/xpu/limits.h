@@ -61,9 +61,16 @@
 #define XPU_OUTBOX_BULK 16
 /* groups of switches per xPU; each has a thread */
 #define XPU_SWITCH_GROUPS_MAX 64
-#define XPU_EVENTS_HELD       32                   /* delayed events of one host: fit one NAP */
-#define XPU_EVENTS_HOLD_NS    (5ull * 1000 * 1000) /* ns; delay of an event */
-#define XPU_EVENTS_HURRY_NS   (30ull * 1000)       /* ns; delay if the host waits */
+/* threads of such groups, with those that hosts have left: an agreement takes seconds */
+#define XPU_SWITCH_THREADS_MAX (2 * XPU_SWITCH_GROUPS_MAX)
+/* ns until a group goes away whose host does not continue its creation: longer than other members'
+ * steps, which take 7 s at most */
+#define XPU_SWITCH_EXCHANGE_NS (20ull * 1000 * 1000 * 1000)
+/* ns until the endpoint to the switch is opened again after a failure, which is logged */
+#define XPU_SWITCH_RETRY_NS (1000ull * 1000 * 1000)
+#define XPU_EVENTS_HELD     32                   /* delayed events of one host: fit one NAP */
+#define XPU_EVENTS_HOLD_NS  (5ull * 1000 * 1000) /* ns; delay of an event */
+#define XPU_EVENTS_HURRY_NS (30ull * 1000)       /* ns; delay if the host waits */
 /* ns; a longer command is reported as started */
 #define XPU_BEGUN_NS (2ull * 1000 * 1000)
 /* queued messages per host: twice what its commands need */

@@ -89,6 +89,13 @@ static void state_fill(const struct slot *s, struct cfg_values *v)
 	cfg_set_64(v, CFG_RECEIVED_LO, dxp_load_acquire64(&node_window(s->node)->total_bytes));
 }
 
+static void switches_fill(const struct slot *s, struct cfg_values *v)
+{
+	v->words[CFG_SWITCH_GROUPS] = switches_count(s, NULL);
+	v->words[CFG_SWITCH_REFUSED] = s->counters.switch_rejected;
+	v->words[CFG_SWITCH_EXPIRED] = s->counters.switch_expired;
+}
+
 static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, uint32_t count,
 			      uint32_t *values)
 {
@@ -99,6 +106,7 @@ static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, 
 	identity_fill(s, &v);
 	state_fill(s, &v);
 	ports_fill(s, &v);
+	switches_fill(s, &v);
 	bridge_fill(s, t ? t->owner : NO_OWNER, &v);
 	if (t) {
 		v.words[CFG_MEMORY_KEY] = t->memory_key;

@@ -123,13 +123,13 @@ void reply_begun_send(struct tenant *t, uint64_t event)
 	message_send(t, data, command_begun_encode(event, data));
 }
 
-void reply_lost_send(struct tenant *t, uint64_t event, uint64_t done_bytes)
+void reply_lost_send(struct tenant *t, const struct command_lost *lost)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
 
 	events_flush(t);
-	if (event)
-		message_send(t, data, command_lost_encode(event, done_bytes, data));
+	if (lost->event)
+		message_send(t, data, command_lost_encode(lost, data));
 }
 
 /* The host waits for this event, or for a later one. */

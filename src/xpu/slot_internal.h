@@ -237,6 +237,7 @@ struct known_key {
 
 struct slot_counters {
 	uint32_t done, failed, rejected, kernels, builds;
+	uint32_t switch_rejected, switch_expired; /* groups of switches */
 	uint64_t sent_bytes;
 	uint32_t last_error;
 	/* allreduces of kernels */
@@ -287,6 +288,8 @@ struct slot {
 	struct build *builds, **builds_tail;
 	char *switches;      /* see slot_options */
 	struct dxp_inc *inc; /* endpoint of all groups of switches; NULL: not opened yet */
+	int inc_status;      /* of the last attempt to open it; no other one before inc_retry_ns */
+	uint64_t inc_retry_ns;
 	struct switch_member *switch_members;
 	bool closing;
 	uint64_t files_ns;   /* ns, next check of tenants' files */
@@ -362,8 +365,8 @@ uint32_t reply_events_flush_due(struct slot *s);
 uint64_t reply_events_deadline(const struct slot *s);
 /* The command with this event has started. */
 void reply_begun_send(struct tenant *t, uint64_t event);
-/* The switches of an ALLREDUCE are lost, after `done_bytes` of its output. */
-void reply_lost_send(struct tenant *t, uint64_t event, uint64_t done_bytes);
+/* Sends nothing if the event is 0. */
+void reply_lost_send(struct tenant *t, const struct command_lost *lost);
 /* Sends a sentence about a failed command, before its event. Sends nothing if `event` is 0, the
  * sentence is empty, or XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
@@ -402,6 +405,9 @@ void switches_receive(struct tenant *t, const struct command *c);
 /* Leaves all groups of a tenant. They end soon after that. */
 void switches_leave(const struct tenant *t);
 uint32_t switches_poll(struct slot *s);
+/* Returns the number of groups of switches in which a host, or any if `t` is NULL, has made this
+ * xPU a member. */
+uint32_t switches_count(const struct slot *s, const struct tenant *t);
 /* Leaves all groups and waits for their threads. */
 void switches_close(struct slot *s);
 

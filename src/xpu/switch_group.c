@@ -4,12 +4,16 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/util.h"
 #include "inc/endpoint.h"
 
 struct switch_group {
@@ -20,9 +24,9 @@ struct switch_group {
 	pthread_cond_t changed;
 	atomic_bool pending; /* `news` has something; also read without the lock */
 	struct switch_news news;
-	bool leaving;
+	atomic_bool leaving; /* also read without the lock */
 	/* Exchange: while `requested`, the thread waits for `all`. */
-	bool requested, answered;
+	bool requested, answered, expired;
 	uint8_t all[COMMAND_PACKAGE_BYTES];
 	size_t all_bytes;
 	struct dxp_inc_group *group; /* NULL: does not exist */
@@ -34,6 +38,18 @@ static void news_announce(struct switch_group *g)
 {
 	atomic_store_explicit(&g->pending, true, memory_order_release);
 	g->o.wake(g->o.context);
+}
+
+/* Waits until the exchange is answered, or its time is over. Caller holds the lock. */
+static void answer_await(struct switch_group *g)
+{
+	const uint64_t until_ns = clock_now_ns() + g->o.exchange_ns;
+	const struct timespec until = {(time_t)(until_ns / S_NS), (long)(until_ns % S_NS)};
+	int error = 0;
+
+	while (!g->answered && !g->leaving && error == 0)
+		error = pthread_cond_timedwait(&g->changed, &g->lock, &until);
+	g->expired = !g->answered && !g->leaving;
 }
 
 static int exchange(void *context, const void *own, void *all, size_t bytes)
@@ -49,8 +65,7 @@ static int exchange(void *context, const void *own, void *all, size_t bytes)
 		g->requested = true;
 		g->answered = false;
 		news_announce(g);
-		while (!g->answered && !g->leaving)
-			pthread_cond_wait(&g->changed, &g->lock);
+		answer_await(g);
 		g->requested = false;
 		if (g->answered) {
 			memcpy(all, g->all, g->all_bytes);
@@ -70,12 +85,18 @@ static void group_create(struct switch_group *g)
 	const struct dxp_inc_group_options options = {.mode = DXP_INC_FLAT};
 	struct dxp_inc_group *group = NULL;
 	char why[DXP_INC_WHY_BYTES] = "";
-	int status = dxp_inc_group_create(g->o.inc, &boot, &options, &group, why);
+	int status = endpoint_group_create(g->o.inc, &boot, &options, &g->leaving, &group, why);
 
 	pthread_mutex_lock(&g->lock);
+	if (g->expired)
+		snprintf(why, sizeof(why),
+			 "its host did not pass on the members' messages within %llu s; create "
+			 "the group again",
+			 (unsigned long long)(g->o.exchange_ns / S_NS));
 	g->group = group;
 	g->news.created = true;
 	g->news.status = status;
+	g->news.expired = g->expired;
 	memcpy(g->news.why, why, sizeof(why));
 	news_announce(g);
 	pthread_mutex_unlock(&g->lock);
@@ -116,6 +137,17 @@ static void *group_run(void *context)
 	return NULL;
 }
 
+static void lock_init(struct switch_group *g)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&g->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
 int switch_group_open(const struct switch_group_options *options, struct switch_group **out)
 {
 	struct switch_group *g = calloc(1, sizeof(*g));
@@ -124,8 +156,7 @@ int switch_group_open(const struct switch_group_options *options, struct switch_
 	if (!g)
 		return DXP_ENOMEM;
 	g->o = *options;
-	pthread_mutex_init(&g->lock, NULL);
-	pthread_cond_init(&g->changed, NULL);
+	lock_init(g);
 	sigfillset(&all); /* signals are for the daemon's thread */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int error = pthread_create(&g->thread, NULL, group_run, g);
@@ -219,4 +250,15 @@ int switch_group_reduce(struct switch_group *g, const struct switch_reduce *r)
 		g->operation = NULL;
 	pthread_mutex_unlock(&g->lock);
 	return status;
+}
+
+int switch_group_lost_status(struct switch_group *g)
+{
+	struct dxp_inc_group_view view = {.lost = false};
+
+	pthread_mutex_lock(&g->lock);
+	if (g->group)
+		dxp_inc_group_view(g->group, &view);
+	pthread_mutex_unlock(&g->lock);
+	return view.lost ? view.lost_status : DXP_EPEERLOST;
 }

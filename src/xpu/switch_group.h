@@ -19,6 +19,8 @@ struct switch_group;
 struct switch_group_options {
 	struct dxp_inc *inc; /* must outlive the group */
 	uint32_t member, members;
+	/* ns: longest wait for switch_group_share(); then the creation fails */
+	uint64_t exchange_ns;
 	void (*wake)(void *context); /* called by the group's thread */
 	void *context;
 };
@@ -28,6 +30,7 @@ struct switch_news {
 	uint8_t own[COMMAND_LOG_PART];
 	uint32_t own_bytes;
 	bool created; /* the creation is complete, with `status` */
+	bool expired; /* the creation failed because switch_group_share() was not called */
 	int status;
 	char why[DXP_INC_WHY_BYTES]; /* reason of a failure */
 	bool reduced;                /* the allreduce is complete, with reduce_status */
@@ -38,16 +41,22 @@ struct switch_news {
 
 /* Starts the thread, which creates the group. DXP_ENOMEM, DXP_EIO: no thread (logged). */
 int switch_group_open(const struct switch_group_options *options, struct switch_group **out);
-/* Ends the thread and waits for it: up to the time limit for creating a group, unless it has ended.
- * The last news can be polled then. */
+/* Ends the thread and waits for it, as switch_group_leave() describes. The last news can be polled
+ * then. */
 void switch_group_stop(struct switch_group *g);
 /* Stops the thread, and frees the group. */
 void switch_group_close(struct switch_group *g);
-/* Ends the thread. An outstanding allreduce then completes as lost, and all other members lose the
- * group. A member that leaves between operations does not disturb the others. */
+/* Ends the thread, which stops the creation of a group. An outstanding allreduce then completes as
+ * lost within seconds, and all other members lose the group. A member that leaves between
+ * operations does not disturb the others. */
 void switch_group_leave(struct switch_group *g);
 /* Makes all members lose the group. */
 void switch_group_give_up(struct switch_group *g);
+
+/* Returns the reason why the group is lost, as this member knows it: DXP_ETIMEDOUT (no result),
+ * DXP_ENOENT (the switch has no such group), DXP_ECANCELED (given up here), ... DXP_EPEERLOST:
+ * another member announced it, or the group is not lost. */
+int switch_group_lost_status(struct switch_group *g);
 
 /* Returns true, once for each step, if something has happened. */
 bool switch_group_poll(struct switch_group *g, struct switch_news *out);

@@ -7,7 +7,7 @@
 
 #include <dxp/status.h>
 
-#include "base/log.h"
+#include "base/clock.h"
 #include "xpu/slot_internal.h"
 
 static void answer(struct tenant *t, uint32_t sequence, int status, const void *part, size_t bytes)
@@ -34,17 +34,23 @@ static void wake(void *context)
 	s->hooks->interrupt(s);
 }
 
-/* Opens the endpoint to the switch, which all groups of the xPU share. */
+/* Opens the endpoint to the switch, which all groups of the xPU share. After a failure, which is
+ * logged, the next attempt waits, so that no host can fill the log. */
 static int endpoint_open(struct slot *s, char why[DXP_INC_WHY_BYTES])
 {
 	const struct dxp_inc_options options = {.switches = s->switches};
+	const uint64_t now_ns = clock_now_ns();
 
 	if (!s->switches) {
 		snprintf(why, DXP_INC_WHY_BYTES,
 			 "its dxpd knows no switch; start it with --switch");
 		return DXP_ENOENT;
 	}
-	int status = s->inc ? DXP_OK : dxp_inc_open(&options, &s->inc);
+	int status = s->inc ? DXP_OK : s->inc_status;
+	if (!s->inc && now_ns >= s->inc_retry_ns) {
+		status = s->inc_status = dxp_inc_open(&options, &s->inc);
+		s->inc_retry_ns = now_ns + XPU_SWITCH_RETRY_NS;
+	}
 	if (status != DXP_OK)
 		snprintf(why, DXP_INC_WHY_BYTES,
 			 "cannot use the switch '%.60s' of its --switch: %s; see the log of its "
@@ -53,24 +59,50 @@ static int endpoint_open(struct slot *s, char why[DXP_INC_WHY_BYTES])
 	return status;
 }
 
-static int members_check(const struct slot *s, char why[DXP_INC_WHY_BYTES])
+uint32_t switches_count(const struct slot *s, const struct tenant *t)
 {
 	uint32_t count = 0;
 
 	for (const struct switch_member *m = s->switch_members; m; m = m->next)
-		count++;
-	if (count < XPU_SWITCH_GROUPS_MAX)
+		count += !m->leaving && (!t || m->tenant == t);
+	return count;
+}
+
+static bool threads_left(const struct slot *s)
+{
+	uint32_t threads = 0;
+
+	for (const struct switch_member *m = s->switch_members; m; m = m->next)
+		threads++;
+	return threads < XPU_SWITCH_THREADS_MAX;
+}
+
+/* Checks whether a host may have one more group. A host may have as many groups as are then still
+ * free, so one host gets half of all, and the next one half of the rest. */
+static int members_check(const struct tenant *t, char why[DXP_INC_WHY_BYTES])
+{
+	const uint32_t all = switches_count(t->slot, NULL), own = switches_count(t->slot, t);
+
+	if (all >= XPU_SWITCH_GROUPS_MAX || !threads_left(t->slot))
+		snprintf(why, DXP_INC_WHY_BYTES,
+			 "it is in %u groups of switches, and %u is the limit; destroy groups that "
+			 "are not needed",
+			 all, XPU_SWITCH_GROUPS_MAX);
+	else if (own >= XPU_SWITCH_GROUPS_MAX - all)
+		snprintf(why, DXP_INC_WHY_BYTES,
+			 "this program has %u groups of switches there and %u are free, which are "
+			 "for others; destroy groups that are not needed",
+			 own, XPU_SWITCH_GROUPS_MAX - all);
+	else
 		return DXP_OK;
-	snprintf(why, DXP_INC_WHY_BYTES,
-		 "it is in %u groups of switches, the limit; destroy groups that are not needed",
-		 count);
+	t->slot->counters.switch_rejected++;
 	return DXP_EBUSY;
 }
 
 static int member_create(struct tenant *t, const struct command *c, char why[DXP_INC_WHY_BYTES])
 {
 	struct slot *s = t->slot;
-	int status = members_check(s, why);
+	int status = members_check(t, why);
 
 	if (status == DXP_OK)
 		status = endpoint_open(s, why);
@@ -80,6 +112,7 @@ static int member_create(struct tenant *t, const struct command *c, char why[DXP
 	const struct switch_group_options o = {.inc = s->inc,
 					       .member = c->member,
 					       .members = c->members,
+					       .exchange_ns = XPU_SWITCH_EXCHANGE_NS,
 					       .wake = wake,
 					       .context = s};
 	status = m ? switch_group_open(&o, &m->group) : DXP_ENOMEM;
@@ -113,6 +146,11 @@ static void share_receive(struct tenant *t, const struct command *c)
 	int status = m && !m->replies ? switch_group_share(m->group, c->data, c->data_bytes)
 				      : DXP_EINVAL;
 
+	if (!m) {
+		reject(t, c->sequence, DXP_ENOENT,
+		       "it has no such group of switches any more; create the group again");
+		return;
+	}
 	if (status != DXP_OK) {
 		reject(t, c->sequence, status, "it expects no contributions of this length");
 		return;
@@ -179,6 +217,16 @@ static void member_free(struct switch_member **at)
 	free(m);
 }
 
+/* Ends a group that was not created. If its host waits for no answer, logs the reason. */
+static void creation_end(struct switch_member *m, const struct switch_news *news)
+{
+	if (news->expired) {
+		m->tenant->slot->counters.switch_expired++;
+		tenant_complain(m->tenant, "SWITCHES: %s", news->why);
+	}
+	member_leave(m);
+}
+
 /* Handles news of a member. Returns true if its thread has ended. */
 static bool news_handle(struct switch_member *m, const struct switch_news *news)
 {
@@ -187,7 +235,7 @@ static bool news_handle(struct switch_member *m, const struct switch_news *news)
 	if (news->created) {
 		m->created = news->status == DXP_OK;
 		if (!m->created)
-			member_leave(m);
+			creation_end(m, news);
 	}
 	if (news->reduced && m->reduction)
 		allreduce_reduced(m, news->reduce_status, news->elements);

@@ -32,9 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint64_t begun;
 	if (command_begun_decode(data, bytes, &begun) == DXP_OK)
 		same(data, bytes, again, command_begun_encode(begun, again));
-	uint64_t lost, done_bytes;
-	if (command_lost_decode(data, bytes, &lost, &done_bytes) == DXP_OK)
-		same(data, bytes, again, command_lost_encode(lost, done_bytes, again));
+	struct command_lost lost;
+	if (command_lost_decode(data, bytes, &lost) == DXP_OK)
+		same(data, bytes, again, command_lost_encode(&lost, again));
 	char sentence[COMMAND_FAILURE_BYTES];
 	uint64_t failed;
 	if (command_failed_decode(data, bytes, &failed, sentence) == DXP_OK)

@@ -59,6 +59,8 @@ static void short_bodies_decode(const uint8_t *body, size_t bytes)
 	struct wire_pmtu pmtu, pmtu_again;
 	struct wire_bye bye, bye_again;
 	struct wire_credit credit, credit_again;
+	struct wire_cookie cookie;
+	struct wire_reject reject, reject_again;
 	uint8_t again[WIRE_CREDIT_ENTRIES_MAX * WIRE_CREDIT_BYTES];
 	uint64_t opaque;
 
@@ -77,6 +79,15 @@ static void short_bodies_decode(const uint8_t *body, size_t bytes)
 		wire_bye_encode(&bye, again);
 		assert(wire_bye_decode(again, bytes, &bye_again) == DXP_OK);
 		assert(bye.token == bye_again.token && bye.code == bye_again.code);
+	}
+	if (wire_cookie_decode(body, bytes, &cookie) == DXP_OK) {
+		wire_cookie_encode(&cookie, again);
+		assert(cookie.value != 0 && memcmp(again, body, bytes) == 0);
+	}
+	if (wire_reject_decode(body, bytes, &reject) == DXP_OK) {
+		wire_reject_encode(&reject, again);
+		assert(wire_reject_decode(again, bytes, &reject_again) == DXP_OK);
+		assert(memcmp(&reject, &reject_again, sizeof(reject)) == 0);
 	}
 	if (wire_credit_decode(body, bytes, &credit) == DXP_OK) {
 		assert(credit.count * WIRE_CREDIT_BYTES == bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzes a group's creation by two members, and an active group, with arbitrary bytes and plausible
  * packets of switch, members and unknown peers. Sending stops at some time, sent packets are valid,
- * and no result exceeds an operation's elements. Finally all operations complete and both creations
- * have a status. */
+ * and no result exceeds an operation's elements. Finally all operations complete, both creations
+ * have a status, and a created group has values that the QUERYs allow. */
 #define FUZZ_NAME "fuzz_inc_group"
 
 #include <string.h>
@@ -97,6 +97,8 @@ static struct roce_path path_read(void)
 	for (unsigned i = 0; i < MEMBERS; i++)
 		if (how / 5 % 4 == i && members[i].ip == ip)
 			port = members[i].port;
+	if (ip == SWITCH && how / 5 % 4 == MEMBERS)
+		port = ROCE_PORT;
 	return (struct roce_path){ip, members[1].ip, port, members[1].port};
 }
 
@@ -225,7 +227,7 @@ static void control_change(struct inc_control *c)
 {
 	uint8_t value = take8(&in);
 
-	switch (take8(&in) % 16) {
+	switch (take8(&in) % 18) {
 	case 0: c->window = value; break;
 	case 1: c->segment_bytes = (uint16_t)(value * 16u); break;
 	case 2: c->members = value; break;
@@ -238,6 +240,10 @@ static void control_change(struct inc_control *c)
 	case 9: c->lease_ms = value; break;
 	case 10: c->qkey = value; break;
 	case 11: c->hop = value % (INC_PATH_MAX + 1); break;
+	case 12: c->planes = value; break;
+	case 13: c->path[value % INC_PATH_MAX].ip = value & 16 ? 0 : SWITCH; break;
+	case 14: c->window = (uint16_t)(1u << value % 16); break;
+	case 15: c->sup_type = (uint32_t)value << 24; break;
 	default: break;
 	}
 }
@@ -362,6 +368,17 @@ static void scene_open(void)
 	}
 }
 
+static void notice_check(const struct inc_control *n)
+{
+	const struct inc_control q = query_of(0);
+
+	if (n->window == 0 || n->window > q.window || n->window & (n->window - 1) ||
+	    n->segment_bytes < 256 || n->segment_bytes > q.segment_bytes || n->lease_ms == 0 ||
+	    n->planes != q.planes || n->sup_op & ~q.sup_op || n->sup_type & ~q.sup_type ||
+	    n->path_count == 0 || n->path[0].ip != SWITCH)
+		die("a group has values that no QUERY allows");
+}
+
 static void scene_close(void)
 {
 	struct inc_control notice;
@@ -373,8 +390,11 @@ static void scene_close(void)
 	}
 	jobs_check(true);
 	for (unsigned i = 0; i < ARRAY_COUNT(creates); i++) {
-		if (inc_create_outcome(creates[i], &notice, &silent) == DXP_EAGAIN)
+		int status = inc_create_outcome(creates[i], &notice, &silent);
+		if (status == DXP_EAGAIN)
 			die("a creation does not end");
+		if (status == DXP_OK)
+			notice_check(&notice);
 		inc_create_end(creates[i]);
 	}
 	inc_group_destroy(group);

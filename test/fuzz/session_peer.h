@@ -232,11 +232,9 @@ static inline void control_give(struct scene *s)
 {
 	static const struct {
 		uint8_t type, bytes;
-	} kinds[] = {{WIRE_PING, WIRE_PING_BYTES},
-		     {WIRE_PONG, WIRE_PING_BYTES},
-		     {WIRE_PMTU_PROBE, WIRE_PMTU_BYTES},
-		     {WIRE_PMTU_ACK, WIRE_PMTU_BYTES},
-		     {WIRE_BYE, WIRE_BYE_BYTES}};
+	} kinds[] = {{WIRE_PING, WIRE_PING_BYTES},       {WIRE_PONG, WIRE_PING_BYTES},
+		     {WIRE_PMTU_PROBE, WIRE_PMTU_BYTES}, {WIRE_PMTU_ACK, WIRE_PMTU_BYTES},
+		     {WIRE_BYE, WIRE_BYE_BYTES},         {WIRE_COOKIE, WIRE_COOKIE_BYTES}};
 	const struct rltp_session *session = session_of(s);
 	uint8_t how = take8(&s->in), body[256] = {0};
 	uint8_t type = kinds[how % ARRAY_COUNT(kinds)].type;
@@ -249,6 +247,11 @@ static inline void control_give(struct scene *s)
 		body[i] = take8(&s->in);
 	if (type == WIRE_PMTU_PROBE && how < 0xf0)
 		put_be16(body + 4, (uint16_t)(WIRE_COMMON_BYTES + bytes));
+	if (type == WIRE_COOKIE && session) {
+		put_be32(body, session->local_id);
+		put_be32(body + 4, session->initial_psn);
+		body[8 + how % 8] = how;
+	}
 	if (type == WIRE_BYE && how & 0x40 && session)
 		put_be64(body, token_of(NULL, session->local_id));
 	frame_give(s, &h, body, bytes);

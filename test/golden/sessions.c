@@ -224,7 +224,8 @@ static void malformed_frames(struct capture *c)
 	capture_frame(c, frame, 40, WIRE_PORT);
 }
 
-/* A handshake with protection, its REJECT, and two sealed frames; keys and tags are patterns. */
+/* A handshake with protection, its REJECT, its COOKIE, the HELLO with this cookie, and two sealed
+ * frames; keys and tags are patterns. */
 static void sealed_frames(struct capture *c)
 {
 	uint8_t frame[FRAME_SPACE] = {0}, *body = frame + WIRE_COMMON_BYTES;
@@ -239,6 +240,7 @@ static void sealed_frames(struct capture *c)
 				   .protect = WIRE_PROTECT_ENCRYPT};
 	struct wire_reject reject = {
 		.session = 0x0bad0003, .code = WIRE_NACK_PROTECTION, .protect = 1, .echo = 9};
+	struct wire_cookie cookie = {.session = 0x0bad0003, .psn = 77, .value = 0x5152535455565758};
 	struct wire_header h = {.type = WIRE_PUT,
 				.header_bytes = WIRE_DATA_BYTES,
 				.flags = WIRE_FLAG_ACKV | WIRE_FLAG_FIRST,
@@ -255,6 +257,14 @@ static void sealed_frames(struct capture *c)
 	memset(reject.proof, 0x3d, sizeof(reject.proof));
 	wire_reject_encode(&reject, body);
 	control(c, WIRE_REJECT, 0, frame, WIRE_REJECT_BYTES);
+	memset(cookie.proof, 0x3e, sizeof(cookie.proof));
+	wire_cookie_encode(&cookie, body);
+	control(c, WIRE_COOKIE, 0, frame, WIRE_COOKIE_BYTES);
+	hello.echo_session = (uint32_t)(cookie.value >> 32);
+	hello.echo_psn = (uint32_t)cookie.value;
+	memset(body, 0x4b, WIRE_HELLO_SEALED_BYTES);
+	wire_hello_encode(&hello, body);
+	control(c, WIRE_HELLO, 0, frame, WIRE_HELLO_SEALED_BYTES);
 	memset(frame, 0x5e, sizeof(frame));
 	wire_header_encode(&h, frame);
 	wire_seal_header(frame, WIRE_FLAG_PHASE, 5);

@@ -8,7 +8,8 @@ docs/reference/wire.md alone.
 Opens a session with the node INTEROP-NODE, PUTs, GETs and sends NAPs while half of the packets sent
 and a third of those received are lost, and checks every byte. Restarts as a new incarnation; the
 node must reject the old session by RESET with the token of the old handshake. The first incarnation
-is an older version without atomics and trailers; the second has both. Exit status: 0 if all passed.
+is an older version without atomics, trailers and cookies; the second has them. Forged HELLOs
+precede the handshake of the second, so it needs a cookie. Exit status: 0 if all passed.
 """
 import os
 import random
@@ -22,13 +23,14 @@ import time
 NODE, PEER = 1, 2
 PEER_MAGIC, PEER_KEY = 0x50454552, 77  # node.c has copies
 HELLO, HELLO_ACK, RESET, ACK, NACK, CREDIT = 0x01, 0x02, 0x03, 0x10, 0x11, 0x12
-RESYNC = 0x13
+COOKIE, RESYNC = 0x0A, 0x13
 NAP, PUT, GET_REQ, GET_RSP, ATOMIC, ATOMIC_RSP = 0x20, 0x21, 0x22, 0x23, 0x24, 0x25
 FETCH_ADD, COMPARE_SWAP, FETCH_MIN, FETCH_MAX, FETCH_AND, FETCH_OR, FETCH_XOR = range(16, 23)
 AR, ACKV, RTX, FIRST, LAST, SOL, BMP, CRCP = 1, 2, 4, 8, 16, 32, 512, 2048
 IMM, CREDIT_VALID, TRAILER = 128, 4096, 8192
-FEATURES = 3  # atomics, trailers: the features of this peer
-NODE_FEATURES = 15  # also held packets, and retry on call
+FEATURES = 19  # atomics, trailers, cookies: the features of this peer
+NODE_FEATURES = 31  # also held packets, and retry on call
+HELLOS = 32  # checked per second without a cookie
 UNSUPPORTED = -13  # DXP_EUNSUPPORTED
 ADD_AT = 200000  # node.c defines it too
 M64 = (1 << 64) - 1
@@ -119,6 +121,7 @@ class Peer:
         self.trailers, self.old, self.atomics = {}, {}, 0
         self.put_bytes = self.repeats = self.dropped = self.bitmaps = 0
         self.resets = []
+        self.cookie = (0, 0)  # for the next HELLO, in the place of the echo
 
     # ---- sending ----
 
@@ -131,18 +134,30 @@ class Peer:
         whole = header + extension + body
         return whole[:28] + struct.pack("!I", crc32c(whole)) + whole[32:]
 
-    def hello(self, kind, echo=(0, 0)):
+    def hello(self, kind, echo=(0, 0), tag=bytes(16)):
         body = GREETING.pack(self.incarnation, 1, self.session, self.first, WINDOW, UNIT,
                              self.features, 0,
                              b"second implem.--", 0x5555, echo[0], echo[1], 60000, 0, 0, 0,
-                             bytes(16))
+                             tag)
         session = echo[0] if kind == HELLO_ACK else 0
         self.sock.sendto(self.frame(kind, 0, body, session=session), self.address)
 
     def greet(self):
         while not self.peer:
-            self.hello(HELLO)
+            self.hello(HELLO, self.cookie)
             self.turn(0.1)
+
+    def greet_flooded(self):
+        """The limit starts anew with each second of the monotonic clock, also read by the node."""
+        while time.monotonic() % 1 > 0.5:
+            time.sleep(0.05)
+        for _ in range(HELLOS + 1):
+            self.hello(HELLO, tag=b"forged tag 16 b.")
+        while self.cookie == (0, 0) and not self.peer:
+            self.hello(HELLO)
+            self.turn(0.05)
+        check(not self.peer, "a handshake above the limit without a cookie")
+        self.greet()
 
     def message(self, kind, payload, address=0, key=0, event=False, trailer=0):
         """Queues one message of the stream to queue pair 0 of function 0."""
@@ -276,6 +291,12 @@ class Peer:
         frame = Frame(data)
         if frame.type in (HELLO, HELLO_ACK):
             self.greeted(frame)
+        elif frame.type == COOKIE:
+            check(frame.session == 0 and len(frame.body) == 32, "a COOKIE of another form")
+            session, first, high, low, proof = struct.unpack("!IIII16s", frame.body)
+            self.cookie = (high, low)
+            check((session, first) == (self.session, self.first), "a COOKIE for another HELLO")
+            check(any(self.cookie) and proof == bytes(16), "a COOKIE without a cookie")
         elif frame.type == RESET:
             self.resets.append(struct.unpack("!IIQ", frame.body))
         elif frame.session != self.session or not self.peer:
@@ -392,7 +413,7 @@ def main():
         exchange(first, key, seed, 100000)
         addition(first)
         second = Peer(sock, address, magic, 1001, seed + 1, FEATURES)
-        second.greet()
+        second.greet_flooded()
         check(second.peer[0] != first.peer[0], "the node kept the session of one who is no more")
         exchange(second, key, seed + 1, 60001)
         atomics(second, key)

@@ -141,6 +141,48 @@ if [ -n "${STATS_NAMESPACE:-}" ] && command -v python3 >/dev/null; then
 	kill "$switch"
 	wait "$switch" || die "the switch ended with $?: $(cat "$scratch/switch.log")"
 	switch=''
+
+	say "== a tree of switches, of which one is known"
+	# switch_start LAST NAME OPTIONS...: starts the switch 127.0.0.LAST
+	switch_start() {
+		local last=$1 name=$2
+		shift 2
+		dxp-switch --address "127.0.0.$last" --plane user --name "$name" \
+			--key "$DXP_DIR/fabric.key" "$@" >"$scratch/$name.log" 2>&1 &
+		switch="$switch $!"
+		wait_for "$name" dxp inc --switch "127.0.0.$last"
+	}
+	# tree: prints each switch with its parents and children
+	tree() {
+		dxp top --fabric --json --switch "$1" >"$scratch/services.json"
+		python3 -c 'import json, sys
+print(" ".join(sorted("{}:{}:{}".format(s.get("name") or s["address"],
+    "+".join(s.get("parents", ["?"])), "+".join(sorted(s.get("children", ["?"]))))
+    for s in json.load(open(sys.argv[1]))["services"] if s["role"] == "switch")))' \
+			"$scratch/services.json"
+	}
+	switch_start 10 root
+	switch_start 9 left --parent 127.0.0.10
+	switch_start 11 right --parent 127.0.0.10
+	# A parent is configured; a child is known after its first QUERY.
+	wait_for '^left:127.0.0.10: root::$' tree 127.0.0.9
+	DXP_INC_SWITCH=127.0.0.9 dxp inc test >"$scratch/seen"
+	DXP_INC_SWITCH=127.0.0.11 dxp inc test >"$scratch/seen"
+	all='^left:127.0.0.10: right:127.0.0.10: root::127.0.0.11\+127.0.0.9$'
+	wait_for "$all" tree 127.0.0.9
+	wait_for "$all" tree 127.0.0.11
+	wait_for "$all" tree 127.0.0.10
+	dxp metrics --fabric --switch 127.0.0.9 >"$scratch/metrics"
+	expect 'dxp_service_up{service="switch",address="127.0.0.11:4794"} 1' "$scratch/metrics"
+	! grep -q 'dxp_switch_parent\|dxp_switch_child' "$scratch/metrics" ||
+		die 'addresses are shown as counters'
+	dxp nodes --wide --switch 127.0.0.9 >"$scratch/table"
+	expect ' right ' "$scratch/table"
+	# shellcheck disable=SC2086 # several process ids
+	kill $switch
+	# shellcheck disable=SC2086 # several process ids
+	wait $switch || die "a switch ended with $?: $(cat "$scratch/root.log")"
+	switch=''
 else
 	left_out 'counters of a switch' 'no python3, or no network namespaces (root)'
 fi

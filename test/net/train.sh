@@ -113,6 +113,9 @@ for name in xpus2 xpus4 host2 host4; do
 			die "$name has another $key than xpus1: $(values $name $key)"
 	done
 done
+! driver cl_train "${DRAWN[@]}" --epochs 1 --xpus 1 --json /dev/full >"$scratch/out" 2>&1 ||
+	die 'wrote rows to a full disk'
+expect '/dev/full cannot be written' "$scratch/out"
 say "losses: $(values xpus1 loss | tr '\n' ' ')"
 
 say '== who moves the gradients'

@@ -16,10 +16,11 @@ failures=0
 readonly SESSIONS='type flags crc.status src_node dst_node dst_session psn cum_ack ce_count
 dst_function dst_qp msg_id sub addr key msg_len imm trailer payload
 hello.incarnation hello.epoch hello.session hello.psn hello.rwnd hello.payload hello.features
-hello.token
+hello.token hello.cookie
 hello.echo_session hello.echo_psn hello.nap_credit hello.recovery hello.tag
 hello.protect hello.key hello.key_tag
 reject.session reject.code reject.protect reject.echo reject.proof
+cookie.session cookie.psn cookie.value cookie.proof
 seal.counter seal.phase seal.phase_seen seal.sealed seal.tag
 reset.session reset.code ping.opaque pmtu.id pmtu.bytes bye.token bye.code
 ack.echo_ts ack.hold ack.rx_level ack.rwnd ack.dup_count ack.rx_count ack.received ack.missing

@@ -63,20 +63,27 @@ static void command_begun__what_was_encoded(void **state)
 
 static void command_lost__what_was_encoded(void **state)
 {
+	const struct command_lost lost = {EVENT_NAME(3, 5, 7), 1ull << 40, DXP_ETIMEDOUT};
+	const struct command_lost wrong[] = {{0, 0, DXP_ETIMEDOUT}, {1, 0, DXP_OK}, {1, 0, 4}};
 	uint8_t wire[COMMAND_BYTES_MAX];
-	uint64_t name = EVENT_NAME(3, 5, 7), back = 0, done = 0;
-	int bytes = command_lost_encode(name, 1ull << 40, wire);
+	struct command_lost back = {0};
+	int bytes = command_lost_encode(&lost, wire);
 
-	assert_int_equal(bytes, 17);
-	assert_int_equal(command_op(wire, 17), COMMAND_LOST);
-	assert_int_equal(command_lost_decode(wire, 17, &back, &done), DXP_OK);
-	assert_true(back == name && done == 1ull << 40);
-	for (size_t cut = 0; cut < 17; cut++)
-		assert_int_equal(command_lost_decode(wire, cut, &back, &done), DXP_EMALFORMED);
-	assert_int_equal(command_lost_decode(wire, 18, &back, &done), DXP_EMALFORMED);
+	assert_int_equal(bytes, 21);
+	assert_int_equal(command_op(wire, 21), COMMAND_LOST);
+	assert_int_equal(command_lost_decode(wire, 21, &back), DXP_OK);
+	assert_true(back.event == lost.event && back.done_bytes == lost.done_bytes &&
+		    back.status == lost.status);
+	for (size_t cut = 0; cut < 21; cut++)
+		assert_int_equal(command_lost_decode(wire, cut, &back), DXP_EMALFORMED);
+	assert_int_equal(command_lost_decode(wire, 22, &back), DXP_EMALFORMED);
+	memset(wire + 17, 0, 4);
+	assert_int_equal(command_lost_decode(wire, 21, &back), DXP_EMALFORMED);
+	command_lost_encode(&lost, wire);
 	memset(wire + 1, 0, 8);
-	assert_int_equal(command_lost_decode(wire, 17, &back, &done), DXP_EMALFORMED);
-	assert_int_equal(command_lost_encode(0, 0, wire), DXP_EINVAL);
+	assert_int_equal(command_lost_decode(wire, 21, &back), DXP_EMALFORMED);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(command_lost_encode(&wrong[i], wire), DXP_EINVAL);
 }
 
 /* A SWITCHES or ALLREDUCE with a value out of range is neither sent nor accepted. */

@@ -224,6 +224,41 @@ static void frame__bodies(void **state)
 	assert_true(get_out.bytes == get.bytes && get_out.reply_addr == get.reply_addr);
 }
 
+static void frame__cookie(void **state)
+{
+	struct wire_cookie cookie = {.session = 1, .psn = 2, .value = 1ull << 63 | 3}, out;
+	struct wire_hello hello = {0};
+	uint8_t body[WIRE_COOKIE_BYTES + 1] = {0};
+
+	memset(cookie.proof, 0xcd, sizeof(cookie.proof));
+	wire_cookie_encode(&cookie, body);
+	for (size_t n = 0; n <= sizeof(body); n++)
+		assert_int_equal(wire_cookie_decode(body, n, &out),
+				 n == WIRE_COOKIE_BYTES ? DXP_OK : DXP_EMALFORMED);
+	assert_memory_equal(&out, &cookie, sizeof(out));
+	hello.echo_session = get_be32(body + 8);
+	hello.echo_psn = get_be32(body + 12);
+	assert_true(wire_hello_cookie(&hello) == cookie.value);
+	memset(body + 8, 0, 8); /* no cookie */
+	assert_int_equal(wire_cookie_decode(body, WIRE_COOKIE_BYTES, &out), DXP_EMALFORMED);
+}
+
+/* The tag of a HELLO does not cover its cookie; that of a HELLO_ACK covers the same bytes. */
+static void frame__constant_part_of_a_hello(void **state)
+{
+	uint8_t frame[WIRE_OFF_HELLO_TAG], out[sizeof(frame)];
+
+	for (int type = WIRE_HELLO; type <= WIRE_HELLO_ACK; type++) {
+		memset(frame, 0x77, sizeof(frame));
+		frame[WIRE_OFF_TYPE] = (uint8_t)type;
+		wire_hello_constant(frame, sizeof(frame), out);
+		assert_true(get_be64(out + WIRE_OFF_HELLO_COOKIE) ==
+			    (type == WIRE_HELLO ? 0 : 0x7777777777777777));
+		assert_int_equal(out[WIRE_OFF_HELLO_COOKIE - 1], 0x77);
+		assert_int_equal(out[WIRE_OFF_HELLO_COOKIE + 8], 0x77);
+	}
+}
+
 static void frame__hello_rejects_what_cannot_be(void **state)
 {
 	const struct wire_hello good = {.session = 3, .rwnd = 5, .payload_bytes = 1408};
@@ -424,12 +459,12 @@ struct field {
 
 static const struct field fields[] = {
 #define FIELD(name, offset, bytes) {#name, offset, bytes},
-	WIRE_COMMON_FIELDS(FIELD) WIRE_DATA_FIELDS(FIELD) WIRE_ACK_FIELDS(FIELD)
-		WIRE_NACK_FIELDS(FIELD) WIRE_HELLO_FIELDS(FIELD) WIRE_RESET_FIELDS(FIELD)
-			WIRE_PING_FIELDS(FIELD) WIRE_PMTU_FIELDS(FIELD) WIRE_BYE_FIELDS(FIELD)
-				WIRE_CREDIT_FIELDS(FIELD) WIRE_GET_FIELDS(FIELD)
-					WIRE_ATOMIC_FIELDS(FIELD) WIRE_HELLO_SEALED_FIELDS(FIELD)
-						WIRE_REJECT_FIELDS(FIELD)
+	WIRE_COMMON_FIELDS(FIELD) WIRE_DATA_FIELDS(FIELD) WIRE_ACK_FIELDS(FIELD) WIRE_NACK_FIELDS(
+		FIELD) WIRE_HELLO_FIELDS(FIELD) WIRE_RESET_FIELDS(FIELD) WIRE_PING_FIELDS(FIELD)
+		WIRE_PMTU_FIELDS(FIELD) WIRE_BYE_FIELDS(FIELD) WIRE_CREDIT_FIELDS(FIELD)
+			WIRE_GET_FIELDS(FIELD) WIRE_ATOMIC_FIELDS(FIELD)
+				WIRE_HELLO_SEALED_FIELDS(FIELD) WIRE_REJECT_FIELDS(FIELD)
+					WIRE_HELLO_COOKIE_FIELDS(FIELD) WIRE_COOKIE_FIELDS(FIELD)
 #undef FIELD
 };
 
@@ -491,6 +526,8 @@ int main(void)
 		cmocka_unit_test(frame__every_short_length_is_malformed),
 		cmocka_unit_test(frame__every_flipped_bit_is_seen),
 		cmocka_unit_test(frame__bodies),
+		cmocka_unit_test(frame__cookie),
+		cmocka_unit_test(frame__constant_part_of_a_hello),
 		cmocka_unit_test(frame__hello_rejects_what_cannot_be),
 		cmocka_unit_test(frame__ack_lengths),
 		cmocka_unit_test(frame__ack_credit_and_level),

@@ -86,6 +86,22 @@ static void endpoint__wrong_arguments(void **state)
 	bench_close(&b);
 }
 
+/* Destroyed groups, which stay for slower members, take no space from new ones. */
+static void endpoint__destroyed_groups_leave_space(void **state)
+{
+	struct dxp_inc_options o = {.deadline_ns = 86400 * S_NS};
+	struct dxp_inc *inc = NULL;
+	struct bench b;
+
+	bench_open(&b);
+	o.switches = b.text;
+	assert_int_equal(dxp_inc_open(&o, &inc), DXP_OK);
+	for (int i = 0; i < INC_GROUPS_MAX + 2; i++)
+		dxp_inc_group_destroy(group_alone(inc));
+	dxp_inc_close(inc);
+	bench_close(&b);
+}
+
 /* A lone member never resends results, so its close does not wait INC_LINGER_NS, at least not each
  * time. */
 static void endpoint__close_does_not_linger(void **state)
@@ -172,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(endpoint__silent_switch),
 		cmocka_unit_test(endpoint__wrong_arguments),
+		cmocka_unit_test(endpoint__destroyed_groups_leave_space),
 		cmocka_unit_test(endpoint__close_does_not_linger),
 		cmocka_unit_test(endpoint__child_process),
 		cmocka_unit_test(endpoint__exit_without_close),

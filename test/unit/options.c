@@ -167,6 +167,23 @@ static void options__bytes(void **state)
 	}
 }
 
+/* options_read() moves the arguments behind the options, and returns the exit status of errors. */
+static void options__arguments(void **state)
+{
+	const char *words[] = {"work", "file", "--count", "3", NULL};
+	const char *wrong[] = {"work", "--none", NULL};
+	struct arguments args;
+
+	v = (struct values){.count = 5};
+	assert_true(options_read(4, (char **)words, &command, &args));
+	assert_int_equal(v.count, 3);
+	assert_int_equal(args.count, 1);
+	assert_string_equal(args.at[0], "file");
+	assert_null(args.at[1]);
+	assert_false(options_read(2, (char **)wrong, &command, &args));
+	assert_int_equal(args.status, 2);
+}
+
 static int file_write(void **state)
 {
 	static char path[] = "/tmp/dxp-options-XXXXXX";
@@ -197,7 +214,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options__precedence), cmocka_unit_test(options__lists),
 		cmocka_unit_test(options__replaces),   cmocka_unit_test(options__errors),
-		cmocka_unit_test(options__bytes),
+		cmocka_unit_test(options__bytes),      cmocka_unit_test(options__arguments),
 	};
 
 	return cmocka_run_group_tests(tests, file_write, file_remove);

@@ -164,12 +164,14 @@ static void stats_serve__the_longest_node_fits_a_page(void **state)
 	struct stats_node *n = &r->file->node;
 	struct stats_page page;
 
-	memset(n->values, 0xff, sizeof(n->values));
+	for (int i = 0; i < STATS_NODE_FIELDS; i++)
+		n->values[i] = INT64_MAX;
 	memset(n->totals, 0xff, sizeof(n->totals));
 	memset(n->name, 'n', sizeof(n->name) - 1);
 	memset(n->program, 'p', sizeof(n->program) - 1);
 	memset(n->address, 'a', sizeof(n->address) - 1);
 	page_get(r, STATS_PART_NODE, 0, &page);
+	assert_true(page.node.values[STATS_NODE_FIELDS - 1] == INT64_MAX);
 	assert_int_equal(page.node.totals[STATS_SESSION_FIELDS - 1], UINT64_MAX);
 	assert_string_equal(page.node.address, n->address);
 }

@@ -31,6 +31,7 @@ struct rig {
 	uint64_t now_ns;
 	uint64_t switch_up_ns; /* of its first page; smaller in later ones: it has restarted */
 	uint64_t answer_ns;    /* delay of the switch */
+	unsigned children;     /* of the tree of switches; 0: no tree */
 	unsigned restarts, lost_percent;
 	struct stats_value values[VALUES];
 	uint8_t frame[FABRIC_DATAGRAM_BYTES], answer[FABRIC_DATAGRAM_BYTES];
@@ -297,9 +298,40 @@ static size_t switch_serve(struct rig *r, size_t bytes)
 	return stats_service_page_encode(&page, WIRE_NODE_NONE, r->mac, r->answer);
 }
 
+/* A tree of switches: 10.0.0.2 is below 10.0.0.4, which is above 10.0.0.2, 10.0.0.5 and many more.
+ */
+static size_t tree_serve(struct rig *r, size_t bytes, uint8_t last)
+{
+	struct stats_value values[1 + STATS_SERVICE_NEIGHBOURS];
+	struct stats_request request;
+	struct wire_header header;
+	struct manage_body body;
+	size_t count = 0;
+
+	assert_int_equal(manage_open(r->frame, bytes, r->mac, &header, &body), DXP_OK);
+	assert_int_equal(stats_service_request_decode(body, &request), DXP_OK);
+	struct stats_service_page page = {.request = request.request,
+					  .nonce = request.nonce,
+					  .first = request.first,
+					  .service = {.role = STATS_ROLE_SWITCH, .pid = last}};
+	stats_value_add(values, &count, "groups", true, last);
+	if (last != 4)
+		stats_neighbour_add(values, &count, true, 0, 0x0a000004);
+	for (unsigned i = 0; last == 4 && i < r->children; i++)
+		stats_neighbour_add(values, &count, false, i,
+				    i == 0   ? 0x0a000002
+				    : i == 1 ? 0x0a000005
+					     : 0x0a000006 + i);
+	stats_service_page_fill(&page, values, count);
+	return stats_service_page_encode(&page, WIRE_NODE_NONE, r->mac, r->answer);
+}
+
 static size_t serve(struct rig *r, const struct datagram *d)
 {
 	const size_t bytes = datagram_copy(d, r->frame);
+
+	if (r->children > 0 && d->to.port == SWITCH_PORT)
+		return d->to.ip[15] < 6 ? tree_serve(r, bytes, d->to.ip[15]) : 0;
 
 	switch (d->to.port) {
 	case MANAGER_PORT: return manager_serve(r, bytes);
@@ -373,6 +405,64 @@ static void service_query__starts_again_after_a_restart(void **state)
 	assert_int_equal(v[1].count, VALUES);
 	assert_memory_equal(v[1].values, r->values, sizeof(r->values));
 	service_query_destroy(q);
+}
+
+/* One switch is known; its parent, and the parent's other child, are found. */
+static void service_query__follows_the_tree(void **state)
+{
+	const struct service_target known = {address_v4(0x0a000002, SWITCH_PORT),
+					     STATS_ROLE_SWITCH};
+	struct rig *r = *state;
+	struct service_query_options options = {.targets = &known,
+						.count = 1,
+						.follow = true,
+						.entropy = rng_entropy_rng,
+						.entropy_context = &r->rng};
+	struct service_query *q;
+
+	for (r->children = 2; r->children <= STATS_SERVICE_NEIGHBOURS; r->children += 62) {
+		assert_int_equal(service_query_create(&options, r->now_ns, &q), DXP_OK);
+		query_run(r, q);
+		const struct service_view *v = service_query_views(q);
+		assert_int_equal(service_query_count(q), 1 + r->children);
+		for (unsigned i = 0; i < 3; i++) {
+			assert_null(v[i].missing);
+			assert_int_equal(v[i].count, 1);
+		}
+		assert_int_equal(v[1].target.address.ip[15], 4);
+		assert_int_equal(v[1].above, 0);
+		assert_int_equal(v[1].neighbour_count, r->children);
+		assert_int_equal(v[2].target.address.ip[15], 5);
+		assert_int_equal(v[2].above, 1);
+		service_query_destroy(q);
+	}
+	options.follow = false;
+	assert_int_equal(service_query_create(&options, r->now_ns, &q), DXP_OK);
+	query_run(r, q);
+	assert_int_equal(service_query_count(q), 1);
+	service_query_destroy(q);
+	r->children = 0;
+}
+
+static void neighbours__have_usable_addresses(void **state)
+{
+	static const uint64_t wrong[] = {0, 0xe0000000u, UINT32_MAX, 1ull << 32, UINT64_MAX};
+	struct stats_value v[2];
+	size_t count = 0;
+	uint32_t ip;
+	bool above;
+
+	stats_neighbour_add(v, &count, true, 3, 0x0a000001);
+	assert_true(stats_neighbour_get(&v[0], &above, &ip) && above && ip == 0x0a000001);
+	v[0].level = false;
+	assert_false(stats_neighbour_get(&v[0], &above, &ip));
+	v[0].level = true;
+	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+		v[0].value = wrong[i];
+		assert_false(stats_neighbour_get(&v[0], &above, &ip));
+	}
+	stats_value_add(v, &count, "groups", true, 1);
+	assert_false(stats_neighbour_get(&v[1], &above, &ip));
 }
 
 /* It answers each request, so it is never silent. */
@@ -463,6 +553,8 @@ int main(void)
 		TEST(request__rejects_other_lengths_and_parts),
 		TEST(service_query__reads_all_values_in_spite_of_losses),
 		TEST(service_query__starts_again_after_a_restart),
+		TEST(service_query__follows_the_tree),
+		TEST(neighbours__have_usable_addresses),
 		TEST(service_query__ends_although_answers_do_not),
 		TEST(service_query__names_a_refusal),
 		TEST(service_query__uses_the_key_pair_for_the_manager),

@@ -29,7 +29,7 @@ static void open_with(uint8_t parents)
 				     .ip = SWITCH_IP,
 				     .parents = {PARENT},
 				     .parent_count = parents,
-				     .groups_max = 40};
+				     .groups_max = 48};
 
 	swnet_open(&net);
 	assert_non_null(swnet_switch(&net, &options));
@@ -84,7 +84,7 @@ static void answer__own_row(void **state)
 	assert_int_equal(a.self.parent_count, 1);
 	assert_int_equal(a.self.parents[0], PARENT);
 	assert_int_equal(a.self.groups, 0);
-	assert_int_equal(a.self.groups_max, 40);
+	assert_int_equal(a.self.groups_max, 48);
 	assert_int_equal(a.self.planes, INC_PLANE_USER);
 	assert_int_equal(a.self.uptime_ms, 1000);
 	assert_int_equal(a.self.memory_bytes, 0);

@@ -110,6 +110,11 @@ static void control__another_owner(void **state)
 	notice_send(&c, 0);
 	rejected_with(INC_CAUSE_ID);
 	group.members[0].port--;
+	group.qkey++; /* from the owner's address, but without its key */
+	c = swnet_control(&group, 0);
+	notice_send(&c, 0);
+	rejected_with(INC_CAUSE_ID);
+	group.qkey--;
 	group.epoch--;
 	works(0);
 	done();

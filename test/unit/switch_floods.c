@@ -81,6 +81,105 @@ static void hostile__inquiries_are_limited(void **state)
 	done();
 }
 
+static uint32_t groups_count(void)
+{
+	struct inc_answer a;
+
+	switch_answer(net.switches[0], &(struct inc_inquiry){.section = INC_SECTION_SWITCH},
+		      net.now_ns, &a);
+	return a.self.groups;
+}
+
+/* Creates groups with one member, at this address, until the switch rejects them. Returns how many
+ * the switch has then. */
+static uint32_t groups_fill(uint32_t ip, uint32_t first_id)
+{
+	struct swnet_group other;
+	uint32_t before;
+
+	swnet_group_plan(&other, 1, NULL, 0, SWITCH_IP);
+	other.members[0].ip = ip;
+	other.id = first_id;
+	do {
+		before = groups_count();
+		swnet_notify(&net, &other, 0, INC_NOTIFY);
+		swnet_run(&net);
+		other.id++;
+	} while (groups_count() > before);
+	swnet_forget(&net);
+	return before;
+}
+
+/* One address gets at most 7/8 of a switch's groups, and the next one 7/8 of the rest. */
+static void hostile__groups_of_one_address(void **state)
+{
+	open_with(&(struct sw_options){.groups_max = 64});
+	assert_int_equal(groups_fill(UNKNOWN_PEER, 100), 1 + 56);
+	assert_int_equal(groups_fill(UNKNOWN_PEER + 1, 200), 1 + 56 + 7);
+	swnet_close(&net);
+}
+
+/* The same for the memory of aggregators. */
+static void hostile__memory_of_one_address(void **state)
+{
+	const uint64_t one = 2 * 4 * 1408; /* window 4 */
+
+	open_with(&(struct sw_options){.memory_max = 2 * one + 64 * one});
+	assert_in_range(groups_fill(UNKNOWN_PEER, 100), 1 + 55, 1 + 57);
+	group.id = 99;
+	assert_true(swnet_group_make(&net, &group));
+	works(0);
+	done();
+}
+
+/* Anyone may send a KILL, to any port of any host. Without the group, few are forwarded. */
+static void hostile__kills_of_no_group(void **state)
+{
+	struct swnet_group other;
+
+	open_with(&(struct sw_options){0});
+	swnet_group_plan(&other, 1, NULL, 0, SWITCH_IP);
+	other.members[0].ip = UNKNOWN_PEER;
+	other.id = 4711;
+	for (unsigned i = 0; i < 1000; i++) {
+		other.members[0].port = (uint16_t)(ROCE_SOURCE_PORT + i);
+		swnet_notify(&net, &other, 0, INC_KILL);
+		swnet_run(&net);
+	}
+	/* a burst */
+	assert_in_range(net.inbox.count, 1, SWITCH_KILLS_PER_S / 5 + 1);
+	swnet_forget(&net);
+	works(0);
+	done();
+}
+
+/* Switches below are those that forward a QUERY from their own address. */
+static void hostile__switches_below(void **state)
+{
+	uint32_t ips[2 * SWITCH_BELOW_MAX];
+	struct inc_control c;
+
+	open_with(&(struct sw_options){0});
+	c = swnet_control(&group, 0);
+	c.hop = c.path_count = 1;
+	for (unsigned i = 0; i < 2 * SWITCH_BELOW_MAX; i++) {
+		struct roce_path path = {UNKNOWN_PEER + i, SWITCH_IP, ROCE_SOURCE_PORT, ROCE_PORT};
+		c.path[0] = (struct inc_hop){.ip = path.from_ip};
+		swnet_control_send(&net, &group, INC_QUERY, 0, &c, &path);
+		c.path[0].ip = UNKNOWN_PEER - 1; /* not the sender */
+		swnet_control_send(&net, &group, INC_QUERY, 0, &c, &path);
+		swnet_run(&net);
+	}
+	assert_int_equal(switch_below(net.switches[0], ips, 1), 1);
+	assert_int_equal(switch_below(net.switches[0], ips, ARRAY_COUNT(ips)), SWITCH_BELOW_MAX);
+	for (unsigned i = 0; i < SWITCH_BELOW_MAX; i++)
+		assert_in_range(ips[i], UNKNOWN_PEER + SWITCH_BELOW_MAX,
+				UNKNOWN_PEER + 2 * SWITCH_BELOW_MAX - 1);
+	swnet_forget(&net);
+	works(0);
+	done();
+}
+
 /* The number of rows that wait to be sent is bounded. Beyond it, hosts get no answer and must try
  * again. */
 static void hostile__rows_are_bounded(void **state)
@@ -238,6 +337,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hostile__answers_are_limited),
 		cmocka_unit_test(hostile__inquiries_are_limited),
+		cmocka_unit_test(hostile__groups_of_one_address),
+		cmocka_unit_test(hostile__memory_of_one_address),
+		cmocka_unit_test(hostile__kills_of_no_group),
+		cmocka_unit_test(hostile__switches_below),
 		cmocka_unit_test(hostile__rows_are_bounded),
 		cmocka_unit_test(hostile__messages_leave_space),
 		cmocka_unit_test(hostile__messages_are_bounded),

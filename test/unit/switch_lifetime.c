@@ -349,7 +349,8 @@ static void lifetime__plane_learns_the_lowest(void **state)
 static void lifetime__plane_is_full(void **state)
 {
 	struct plane plane = {.accepts = true};
-	struct sw_options options = {.kernel = {plane_install, plane_remove, NULL, NULL, &plane}};
+	struct sw_options options = {.kernel = {plane_install, plane_remove, NULL, NULL, &plane},
+				     .groups_max = 2 * SWITCH_KERNEL_GROUPS};
 	struct inc_control c, received;
 
 	open_one(&options, 1);

@@ -12,6 +12,7 @@
 #include "cmd/web/changes.h"
 #include "cmd/web/connections.h"
 #include "cmd/web/feed.h"
+#include "cmd/web/sources.h"
 #include "web_rig.h"
 
 static void web_snapshot__health(void **state)
@@ -180,6 +181,48 @@ static void web_state_log__replaces(void **state)
 	web_state_destroy(w);
 }
 
+/* When the manager's log cannot be read any more, readings and alerts cause events again. */
+static void web_state_log__silent(void **state)
+{
+	static const struct event_row row = {7, 1000, EVENT_DIED, "a", "its lease has expired"};
+	struct web_rig_node nodes[] = {{.id = 1, .name = "a"}, {.id = 2, .name = "b"}};
+	struct web_state *w = web_rig_state(nodes, 1);
+	struct web_alert_list *list = calloc(1, sizeof(*list));
+
+	web_state_log(w, &row, 1);
+	web_state_log_silent(w);
+	next(w, nodes, 2);
+	assert_true(logged(w, "joined", "b"));
+	web_alerts_add(list, WEB_CRITICAL, "path-blocked", "b", "to c: no answer");
+	web_state_alerts(w, WEB_SOURCE_PATHS, list, 3000);
+	assert_true(logged(w, "path-blocked", "b"));
+	web_state_log(w, NULL, 0);
+	next(w, nodes, 1);
+	assert_false(logged(w, "left", "b"));
+	free(list);
+	web_state_destroy(w);
+}
+
+/* A log that fails to be read, again and again, counts as silent. */
+static void web_event_log__no_manager(void **state)
+{
+	static const struct event_row row = {7, 1000, EVENT_DIED, "a", "its lease has expired"};
+	const struct dxp_fabric_options nowhere = {.directory = "/nonexistent"};
+	struct web_rig_node nodes[] = {{.id = 1, .name = "a"}, {.id = 2, .name = "b"}};
+	struct web_state *w = web_rig_state(nodes, 1);
+	struct web_event_log log = {.fabric = &nowhere, .state = w};
+
+	web_state_log(w, &row, 1);
+	for (int i = 0; i < WEB_LOG_MISSES - 1; i++)
+		web_event_log_poll(&log);
+	next(w, nodes, 2);
+	assert_false(logged(w, "joined", "b"));
+	web_event_log_poll(&log);
+	next(w, nodes, 1);
+	assert_true(logged(w, "left", "b"));
+	web_state_destroy(w);
+}
+
 /* There are more alerts than the server keeps. It still reports how many it left out. */
 static void web_alerts__bounded(void **state)
 {
@@ -345,11 +388,18 @@ static void web_connections__expire(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(web_snapshot__health),    cmocka_unit_test(web_snapshot__rates),
-		cmocka_unit_test(web_changes__events),     cmocka_unit_test(web_changes__overload),
-		cmocka_unit_test(web_state_log__replaces), cmocka_unit_test(web_alerts__bounded),
-		cmocka_unit_test(web_events__wrap),        cmocka_unit_test(web_stream__resumes),
-		cmocka_unit_test(web_feed__slow),          cmocka_unit_test(web_feed__many),
+		cmocka_unit_test(web_snapshot__health),
+		cmocka_unit_test(web_snapshot__rates),
+		cmocka_unit_test(web_changes__events),
+		cmocka_unit_test(web_changes__overload),
+		cmocka_unit_test(web_state_log__replaces),
+		cmocka_unit_test(web_alerts__bounded),
+		cmocka_unit_test(web_state_log__silent),
+		cmocka_unit_test(web_event_log__no_manager),
+		cmocka_unit_test(web_events__wrap),
+		cmocka_unit_test(web_stream__resumes),
+		cmocka_unit_test(web_feed__slow),
+		cmocka_unit_test(web_feed__many),
 		cmocka_unit_test(web_connections__expire),
 	};
 
