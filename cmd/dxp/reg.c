@@ -39,11 +39,11 @@ static json_t *describe(uint32_t index, uint32_t value)
 			 known ? accesses[cfg_info[index].access] : "", "value", (json_int_t)value);
 }
 
-static int print_all(const uint32_t *values, bool json)
+static int print_all(const uint32_t *values, uint32_t count, bool json)
 {
 	json_t *all = json ? json_array() : NULL;
 
-	for (uint32_t i = 0; i < CFG_COUNT; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		if (json)
 			json_array_append_new(all, describe(i, values[i]));
 		else
@@ -56,12 +56,14 @@ static int print_all(const uint32_t *values, bool json)
 
 static int read_all(struct dxp_xpu *xpu, bool json)
 {
-	uint32_t values[CFG_COUNT];
+	uint32_t values[CFG_COUNT], count = CFG_COUNT;
+	int status;
 
-	/* Reads all registers by one access, so that both halves of a 64-bit value match. */
-	if (dxp_reg_read(xpu, 0, values, CFG_COUNT) != DXP_OK)
-		return session_fail();
-	return print_all(values, json);
+	/* Reads all registers by one access, so that both halves of a 64-bit value match. A node of
+	 * an earlier release has fewer. */
+	while ((status = dxp_reg_read(xpu, 0, values, count)) == DXP_ERANGE && count > 1)
+		count--;
+	return status == DXP_OK ? print_all(values, count, json) : session_fail();
 }
 
 static int read_one(struct dxp_xpu *xpu, uint32_t index, bool json)
