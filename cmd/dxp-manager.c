@@ -52,16 +52,6 @@ static int open_exit_code(int status)
 	}
 }
 
-static void signals_set(void)
-{
-	struct sigaction action = {.sa_handler = on_signal};
-
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
-}
-
 /* Writes the manager's address to the file of --announce. */
 static bool announce(const char *path, const char *line)
 {
