@@ -24,6 +24,10 @@ class Findings:
             self.list.append((check, text))
             print(f"FAILED: {check}: {text}", flush=True)
 
+    def has(self, check):
+        with self.lock:
+            return any(found == check for found, _ in self.list)
+
     def excuse(self):
         with self.lock:
             self.excused += 1

@@ -181,8 +181,8 @@ class Run:
                 if good:
                     worst = max(worst, seconds)
                     waiting.remove(load)
-            if waiting and time.monotonic() > GIVE_UP_S + end + \
-                    max(self.allowed_s(load, windows) for load in waiting):
+            if waiting and (self.findings.has("dead") or time.monotonic() > GIVE_UP_S + end +
+                            max(self.allowed_s(load, windows) for load in waiting)):
                 break
             time.sleep(0.05)
         for window in windows:
