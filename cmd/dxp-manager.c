@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements dxp-manager: command line and exit codes around src/manager/server.h. */
-#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,14 @@
 
 #include <dxp/status.h>
 
+#include "base/file_replace.h"
 #include "base/keyfile.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "base/service.h"
 #include "cmd/manager_options.h"
 #include "manager/server.h"
+#include "manager/transfer.h"
 
 enum exit_code {
 	EXIT_GOOD = 0,
@@ -50,18 +52,21 @@ static int open_exit_code(int status)
 	}
 }
 
-/* Writes the manager's address to the file of --announce. Renames a complete file, so that readers
- * never see a part of the address. */
+static void signals_set(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+}
+
+/* Writes the manager's address to the file of --announce. */
 static bool announce(const char *path, const char *line)
 {
-	char part[PATH_MAX];
-	bool written = false;
+	const bool written = file_replace(path, line, 0644);
 
-	if (snprintf(part, sizeof(part), "%s.part", path) < (int)sizeof(part)) {
-		FILE *f = fopen(part, "we");
-		written = f && fputs(line, f) >= 0;
-		written = f && fclose(f) == 0 && written && rename(part, path) == 0;
-	}
 	if (!written)
 		log_error("cannot write the address to %s: %m; choose another --announce", path);
 	return written;
@@ -116,6 +121,22 @@ static bool ready_report(const struct manager_arguments *a)
 	return true;
 }
 
+/* Moves the registry to or from a file. Returns the exit code. */
+static int transfer(const struct manager_arguments *a, const struct server_options *options)
+{
+	struct transfer t = {0};
+	const char *path = a->export_file ? a->export_file : a->import_file;
+	int status = a->export_file ? transfer_export(options, path, &t)
+				    : transfer_import(options, path, &t);
+
+	if (status != DXP_OK)
+		return status == DXP_EEXIST ? EXIT_STATE : open_exit_code(status);
+	printf("%s %zu nodes, %zu keys, %zu tokens, %zu grants and %zu events %s %s\n",
+	       a->export_file ? "exported" : "imported", t.nodes, t.keys, t.tokens, t.grants,
+	       t.events, a->export_file ? "to" : "from", path);
+	return program_output_check() ? EXIT_GOOD : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	struct server_options options = {0};
@@ -138,6 +159,11 @@ int main(int argc, char **argv)
 	options.etcd = a.etcd;
 	options.tls = a.tls;
 	options.advertise = a.advertise;
+	if (a.export_file || a.import_file) {
+		code = transfer(&a, &options);
+		keys_erase(options.key, sizeof(options.key));
+		return code;
+	}
 	int status = server_open(&options, &server);
 	keys_erase(options.key, sizeof(options.key)); /* the server has a copy */
 	if (status != DXP_OK)

@@ -19,7 +19,7 @@
 
 /* The values of the options, as the rows set them. */
 static struct {
-	const char *key, *state, *announce;
+	const char *key, *state, *announce, *export_file, *import_file;
 	struct etcd_tls tls;
 	struct etcd_place etcd;             /* count 0: the store is SQLite */
 	struct udp_address bind, advertise; /* port 0 and ip 0: not given */
@@ -140,6 +140,13 @@ static const struct option_row rows[] = {
 	 "when ready, write the address to FILE, in which programs of this machine find it "
 	 "(/var/lib/dxp/manager)",
 	 OPTION_TEXT, &a.announce},
+	{"export", "FILE",
+	 "write the registry to a new FILE (mode 600; it has the secrets of the fabric), and exit; "
+	 "no manager of the fabric may run",
+	 OPTION_TEXT, &a.export_file},
+	{"import", "FILE",
+	 "read the registry from a FILE of --export into an empty store, and exit", OPTION_TEXT,
+	 &a.import_file},
 	{"ready-fd", "N",
 	 "when ready, write the address and a newline to file descriptor N and close it; without "
 	 "this option, print \"listening on ADDRESS\" to standard output",
@@ -206,10 +213,16 @@ int manager_options_parse(int argc, char **argv, struct manager_arguments *out)
 				"`dxp-manager --help`\n");
 		return WRONG;
 	}
+	if (a.export_file && a.import_file) {
+		fprintf(stderr, "dxp-manager: error: --export and --import exclude each other\n");
+		return WRONG;
+	}
 	*out = (struct manager_arguments){
 		.key = a.key,
 		.state = a.state,
 		.announce = a.announce,
+		.export_file = a.export_file,
+		.import_file = a.import_file,
 		.etcd = a.etcd.count ? &a.etcd : NULL,
 		.tls = a.tls,
 		.bind = a.bind_given ? a.bind : address_v4(0x7f000001, WIRE_PORT),

@@ -8,7 +8,8 @@
 
 struct manager_arguments {
 	const char *key, *state, *announce;
-	const struct etcd_place *etcd; /* NULL: the store is SQLite */
+	const char *export_file, *import_file; /* NULL: it runs as a manager */
+	const struct etcd_place *etcd;         /* NULL: SQLite */
 	struct etcd_tls tls;
 	struct udp_address bind;
 	/* address at which nodes reach the manager; all zero: not given; port 0: the port that the

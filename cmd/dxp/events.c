@@ -12,7 +12,7 @@
 #include "base/program.h"
 #include "base/util.h"
 #include "cmd/dxp/command.h"
-#include "cmd/dxp/inquiry.h"
+#include "cmd/dxp/event_reader.h"
 #include "cmd/dxp/session.h"
 #include "cmd/dxp/token.h"
 
@@ -25,7 +25,7 @@ struct since {
 
 struct events {
 	struct session_options o;
-	struct inquiry q;
+	struct event_reader reader;
 	bool follow;
 	json_t *all;    /* rows for --json without --follow */
 	bool silent;    /* the manager does not answer; this was printed */
@@ -93,21 +93,18 @@ static int row_print(struct events *e, const struct event_row *row)
 	return EXIT_DONE;
 }
 
-/* Reports events that the log removed before they were read, or that a manager lost whose store
- * failed. */
-static void gap_report(const struct events *e, const struct events_page *last)
+/* Reports events that the log removed before they were read, or that a manager lost which ended
+ * before it stored them. */
+static void gap_report(const struct events *e)
 {
-	const unsigned long long from = e->q.events.from;
-
-	if (e->beginning || from == 0)
-		return;
-	if (last->oldest > from)
-		fprintf(stderr, "dxp: warning: the events %llu to %llu are no longer kept\n", from,
-			(unsigned long long)last->oldest - 1);
-	else if (last->newest + 1 < from)
+	if (e->reader.missed)
+		fprintf(stderr, "dxp: warning: %llu events are no longer kept\n",
+			(unsigned long long)e->reader.missed);
+	if (e->reader.reused)
 		fprintf(stderr,
-			"dxp: warning: the manager has lost events; the newest has number %llu\n",
-			(unsigned long long)last->newest);
+			"dxp: warning: the log has restarted: another manager is active, or "
+			"it was started again, without its last events; their numbers come "
+			"again\n");
 }
 
 /* Prints the next events. Sets *end if there are no further ones yet. */
@@ -118,21 +115,20 @@ static int page_print(struct events *e, bool *end)
 	int status = EXIT_DONE;
 	struct query *a;
 
-	if (inquiry_run(&e->q, &a) != DXP_OK) {
+	if (event_reader_next(&e->reader, &a) != DXP_OK) {
 		if (!e->follow || e->beginning)
-			return print_fail("%s", e->q.text);
+			return print_fail("%s", e->reader.q.text);
 		if (!e->silent)
-			fprintf(stderr, "dxp: warning: %s; trying again\n", e->q.text);
+			fprintf(stderr, "dxp: warning: %s; trying again\n", e->reader.q.text);
 		*end = e->silent = true;
 		return EXIT_DONE;
 	}
 	e->silent = false;
 	const size_t count = query_events(a, &rows, &last);
-	gap_report(e, last);
+	gap_report(e);
 	for (size_t i = 0; i < count && status == EXIT_DONE; i++)
 		status = row_print(e, &rows[i]);
 	e->beginning = false;
-	e->q.events.from = last->next;
 	*end = last->next > last->newest;
 	query_destroy(a);
 	return status;
@@ -162,16 +158,16 @@ static void since_set(struct events *e, const struct since *since)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	e->q.events.from = since->sequence;
+	e->reader.q.events.from = since->sequence;
 	if (since->seconds)
-		e->q.events.since_ms =
+		e->reader.q.events.since_ms =
 			((uint64_t)now.tv_sec - min_u64((uint64_t)now.tv_sec, since->seconds)) *
 			1000;
 }
 
 int command_events(int argc, char **argv)
 {
-	struct events e = {.beginning = true, .q.kind = QUERY_EVENTS};
+	struct events e = {.beginning = true, .reader.q.kind = QUERY_EVENTS};
 	struct since since = {0};
 	const struct option_row rows[] = {
 		MANAGER_ROWS(e.o),
@@ -180,7 +176,7 @@ int command_events(int argc, char **argv)
 		{"since", "SEQ|TIME",
 		 "only events from this number on, or of the last time, such as 30m, 1h or 7d",
 		 OPTION_PARSED, &since, .parse = since_parse},
-		{"kind", "KIND", "only events of this kind", OPTION_PARSED, &e.q.events.kind,
+		{"kind", "KIND", "only events of this kind", OPTION_PARSED, &e.reader.q.events.kind,
 		 .parse = kind_parse},
 		{"json", NULL, "print JSON; with --follow, one object a line", OPTION_FLAG,
 		 &e.o.json},
@@ -191,13 +187,13 @@ int command_events(int argc, char **argv)
 		"event, with its number, time, kind, subject\n"
 		"and text. Kinds: started, joined, left, died, removed, granted, revoked, refused, "
 		"token-created, token-used,\n"
-		"token-revoked, path-blocked, path-slow, path-restored.",
+		"token-revoked, rotated, path-blocked, path-slow, path-restored, unlogged.",
 		ACCEPTS(rows, 0, 0)};
 	struct arguments args;
 
 	if (!options_read(argc, argv, &usage, &args))
 		return args.status;
-	e.q.fabric = &e.o.fabric;
+	e.reader.q.fabric = &e.o.fabric;
 	since_set(&e, &since);
 	if (e.o.json && !e.follow)
 		e.all = json_array();

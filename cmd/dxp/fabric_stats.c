@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "host/config.h"
+#include "node/limits.h"
 #include "node/stats_query.h"
 
 static void exchange(struct stats_query *q, struct link *l)
@@ -148,6 +149,23 @@ static int switches_parse(struct fabric_stats *f, const char *const *switches, s
 	return found;
 }
 
+/* Returns the address of the active manager: the only one, or the one that answers a short
+ * request, else the first. */
+static struct udp_address manager_find(const struct fabric_stats *f, const struct config *config)
+{
+	struct inquiry q = {.fabric = f->fabric,
+			    .kind = QUERY_EVENTS,
+			    .events.from = EVENT_SEQUENCE_MAX,
+			    .timeout_ns = STATS_QUERY_NS};
+	struct query *a;
+
+	if (config->other_managers.count == 0 || inquiry_run(&q, &a) != DXP_OK)
+		return config->manager;
+	const struct udp_address found = query_manager(a);
+	query_destroy(a);
+	return found;
+}
+
 int fabric_services_read(struct fabric_stats *f, const char *const *switches, size_t count,
 			 struct fabric_services *out)
 {
@@ -165,7 +183,7 @@ int fabric_services_read(struct fabric_stats *f, const char *const *switches, si
 	int status = link_begin(f, &config, &link);
 	if (status != DXP_OK)
 		return status;
-	targets[0] = (struct service_target){config.manager, STATS_ROLE_MANAGER};
+	targets[0] = (struct service_target){manager_find(f, &config), STATS_ROLE_MANAGER};
 	status = services_query(f, &options, &config, link, out);
 	link_close(link);
 	return status;

@@ -32,9 +32,9 @@ struct fabric_services {
 	size_t count;
 };
 
-/* Reads the counters of the manager and of these switches ("IP" or "IP:PORT", at most
- * SERVICE_QUERY_MAX - 1). `missing` of a view is set if its service gave none. The caller frees
- * *out with fabric_services_free. */
+/* Reads the counters of the active manager and of these switches ("IP" or "IP:PORT", at most
+ * SERVICE_QUERY_MAX - 1). `missing` of a view is set if it gave none. The caller frees *out with
+ * fabric_services_free. */
 int fabric_services_read(struct fabric_stats *f, const char *const *switches, size_t count,
 			 struct fabric_services *out);
 void fabric_services_free(struct fabric_services *s);

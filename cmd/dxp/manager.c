@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp manager init`: a manager that admits machines by token, with this user as its
- * operator. */
+ * operator; and selects `export` and `import`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 
 #include "cmd/dxp/authority.h"
 #include "cmd/dxp/command.h"
+#include "cmd/dxp/manager_move.h"
 #include "cmd/dxp/session.h"
 #include "cmd/dxp/token.h"
 #include "host/config.h"
@@ -130,8 +131,28 @@ static int init_run(struct init *i)
 	return status;
 }
 
+/* Runs `export FILE` or `import FILE`. */
+static int move_run(struct init *i, const struct manager_move *m, const char *word,
+		    const char *file)
+{
+	const bool import = strcmp(word, "import") == 0;
+
+	if (i->json) {
+		print_fail("--json is for `dxp manager init`");
+		return EXIT_USAGE;
+	}
+	const bool needed = !m->key || !m->state;
+	if (needed && !folder_open(&i->folder, i->directory, false))
+		return EXIT_FAILED;
+	int status = manager_move(m, &i->folder, import, file);
+	if (needed)
+		folder_close(&i->folder);
+	return status;
+}
+
 int command_manager(int argc, char **argv)
 {
+	static struct manager_move move;
 	static struct init i = {.grants = "explicit",
 				.role = "xpu",
 				.port = WIRE_PORT,
@@ -156,22 +177,30 @@ int command_manager(int argc, char **argv)
 		 OPTION_PARSED, &i.seconds, .parse = token_expires_parse, .initial = "24h"},
 		{"role", "ROLE", "role that it gives: host, xpu (default) or operator", OPTION_TEXT,
 		 &i.role},
+		MANAGER_MOVE_ROWS(move),
 		JSON_ROW(i.json)};
 	const struct usage usage = {
-		"manager", "init",
-		"Starts a manager that admits machines by token, makes this user its operator, and "
-		"prints the line that another\n"
+		"manager", "init | export FILE | import FILE",
+		"init: starts a manager that admits machines by token, makes this user its "
+		"operator, and prints the line that another\n"
 		"machine runs to join. Run again, it starts the manager if needed and prints "
-		"another line. `dxp down` stops it.",
-		ACCEPTS(rows, 1, 1)};
+		"another line. `dxp down` stops it.\n"
+		"export, import: move the registry of a fabric between stores (SQLite and etcd) "
+		"through a file with all its secrets.\n"
+		"No manager may run, and the target must be empty.",
+		ACCEPTS(rows, 1, 2)};
 	struct arguments args;
 
 	if (!options_read(argc, argv, &usage, &args))
 		return args.status;
-	if (strcmp(args.at[0], "init") != 0 || channel_role_parse(i.role) == ROLE_NONE ||
+	const char *word = args.at[0];
+	if (args.count == 2 && (strcmp(word, "export") == 0 || strcmp(word, "import") == 0))
+		return move_run(&i, &move, word, args.at[1]);
+	if (strcmp(word, "init") != 0 || args.count != 1 ||
+	    channel_role_parse(i.role) == ROLE_NONE ||
 	    (strcmp(i.grants, "any") != 0 && strcmp(i.grants, "explicit") != 0)) {
-		print_fail("write `dxp manager init`; --grants is any or explicit, --role is host, "
-			   "xpu or operator");
+		print_fail("write `dxp manager init`, `export FILE` or `import FILE`; --grants is "
+			   "any or explicit, --role is host, xpu or operator");
 		return EXIT_USAGE;
 	}
 	if (!process_table_check() || !folder_open(&i.folder, i.directory, true))

@@ -300,15 +300,16 @@ int command_top(int argc, char **argv)
 		{"sort", "WHAT", "sort by name, in, out or repeats (default name)", OPTION_TEXT,
 		 &t.sort, 0, 0},
 	};
-	const struct usage usage = {"top", "",
-				    "Shows the traffic of the nodes on this machine: those of your "
-				    "own programs; for root, those of all users.\n"
-				    "With --fabric, shows all nodes of the fabric, its manager, "
-				    "and the switches of --switch with those above and below; one that\n"
-				    "does not answer within a second is named as such.\n"
-				    "Rates and percentages cover the last interval, counts start "
-				    "with the node. `z` marks an idle session.",
-				    ACCEPTS(rows, 0, 0)};
+	const struct usage usage = {
+		"top", "",
+		"Shows the traffic of the nodes on this machine: those of your "
+		"own programs; for root, those of all users.\n"
+		"With --fabric, shows all nodes of the fabric, its manager, "
+		"and the switches of --switch with those above and below; one that\n"
+		"does not answer within a second is named as such.\n"
+		"Rates and percentages cover the last interval, counts start "
+		"with the node. `z` marks an idle session.",
+		ACCEPTS(rows, 0, 0)};
 	struct arguments args;
 
 	if (!options_read(argc, argv, &usage, &args))

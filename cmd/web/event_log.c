@@ -2,29 +2,24 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
-#include "cmd/dxp/inquiry.h"
 #include "cmd/web/sources.h"
-
-static struct query *read_from(const struct web_event_log *l, uint64_t from)
-{
-	struct inquiry q = {
-		.fabric = l->fabric, .kind = QUERY_EVENTS, .events.from = from, .timeout_ns = S_NS};
-	struct query *a;
-
-	return inquiry_run(&q, &a) == DXP_OK ? a : NULL;
-}
 
 /* Finds where to begin: the newest events that the ring can hold. */
 static bool begin(struct web_event_log *l)
 {
-	struct query *a = read_from(l, EVENT_SEQUENCE_MAX);
+	struct inquiry q = {.fabric = l->fabric,
+			    .kind = QUERY_EVENTS,
+			    .events.from = EVENT_SEQUENCE_MAX,
+			    .timeout_ns = S_NS};
 	const struct events_page *last;
 	const struct event_row *rows;
+	struct query *a;
 
-	if (!a)
+	if (inquiry_run(&q, &a) != DXP_OK)
 		return false;
 	query_events(a, &rows, &last);
-	l->from = last->next > WEB_EVENTS ? last->next - WEB_EVENTS : 1;
+	l->reader = (struct event_reader){.q = q, .epoch = last->epoch};
+	l->reader.q.events.from = last->next > WEB_EVENTS ? last->next - WEB_EVENTS : 1;
 	query_destroy(a);
 	return true;
 }
@@ -33,15 +28,14 @@ static bool news_read(struct web_event_log *l)
 {
 	const struct events_page *last;
 	const struct event_row *rows;
+	struct query *a;
 
-	if (l->from == 0 && !begin(l))
+	if (l->reader.q.events.from == 0 && !begin(l))
 		return false;
-	struct query *a = read_from(l, l->from);
-	if (!a)
+	if (event_reader_next(&l->reader, &a) != DXP_OK)
 		return false;
 	const size_t count = query_events(a, &rows, &last);
 	web_state_log(l->state, rows, count);
-	l->from = last->next;
 	query_destroy(a);
 	return true;
 }

@@ -6,6 +6,7 @@
 
 #include <dxp/mmd.h>
 
+#include "cmd/dxp/event_reader.h"
 #include "cmd/web/state.h"
 
 /* ---- nodes.c: the node table and all counters, over the network ---- */
@@ -55,8 +56,8 @@ void web_grants_poll(void *context);
 struct web_event_log {
 	const struct dxp_fabric_options *fabric;
 	struct web_state *state;
-	uint64_t from;   /* number of the next event; 0: none was read yet */
-	unsigned misses; /* readings that failed since the last one that did not */
+	struct event_reader reader; /* events.from 0: no event was read yet */
+	unsigned misses;            /* readings that failed since the last one that did not */
 };
 
 void web_event_log_poll(void *context);

@@ -7,6 +7,11 @@
  *   clEnqueueTransferBufferDXP()   copies a buffer range from one xPU directly to another
  * ---- cl_dxp_collective ----
  *   clEnqueueAllreduceDXP()        sums or otherwise combines buffers of several xPUs
+ *   clEnqueueReduceDXP()           the same, with the result on one xPU
+ *   clEnqueueReduceScatterDXP()    the same, with a part of the result on each xPU
+ *   clEnqueueAllGatherDXP()        copies a buffer of each xPU to all xPUs
+ *   clEnqueueBroadcastDXP()        copies a buffer of one xPU to all xPUs
+ *   clEnqueueAllToAllDXP()         copies a part of each xPU's buffer to each xPU
  * ---- cl_dxp_device_network ----
  * Kernels that communicate by themselves, on devices for which clGetDeviceNetworkDXP() succeeds.
  * Such a kernel has a parameter `global struct dxp_window *`. Its program includes <dxp/device.h>,
@@ -61,8 +66,13 @@ typedef cl_int(CL_API_CALL *clEnqueueTransferBufferDXP_fn)(
 	cl_device_id dst_device, size_t src_offset, size_t dst_offset, size_t size,
 	cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
-/* CL_EVENT_COMMAND_TYPE of clEnqueueAllreduceDXP(). */
-#define CL_COMMAND_ALLREDUCE_DXP 0x44D2
+/* CL_EVENT_COMMAND_TYPE of the commands of cl_dxp_collective. */
+#define CL_COMMAND_ALLREDUCE_DXP      0x44D2
+#define CL_COMMAND_REDUCE_DXP         0x44D3
+#define CL_COMMAND_REDUCE_SCATTER_DXP 0x44D4
+#define CL_COMMAND_ALL_GATHER_DXP     0x44D5
+#define CL_COMMAND_BROADCAST_DXP      0x44D6
+#define CL_COMMAND_ALL_TO_ALL_DXP     0x44D7
 
 /* Types of elements, and reductions. dxp/collective.h explains rounding, NaN and averages. */
 #define CL_TYPE_INT8_DXP         0
@@ -83,29 +93,86 @@ typedef cl_int(CL_API_CALL *clEnqueueTransferBufferDXP_fn)(
 #define CL_REDUCTION_MAX_DXP     3
 #define CL_REDUCTION_AVERAGE_DXP 4
 
-/* Enqueues an allreduce. It combines `count` elements of each src_buffers[i] on devices[i], and
- * stores the result in each dst_buffers[i] on devices[i], with the same bits. The devices exchange
- * and combine the data; none passes through the host.
+/* The commands of cl_dxp_collective exchange data between buffers of several devices. The devices
+ * send, copy and combine it; none passes through the host. In the comments of the functions, n is
+ * num_devices, src[i] and dst[i] are the elements of src_buffers[i] and dst_buffers[i] from
+ * src_offset and dst_offset on, and device i is devices[i].
  *
- * Shape:  the offsets, in bytes, hold for all buffers, and are multiples of the element's size. In
- *         place: src_buffers[i] is dst_buffers[i], and the offsets are equal. The queue's device
- *         need not be one of `devices`; a device may be listed several times.
- * Order:  every part waits for the whole wait list, and for the previous command of an in-order
- *         queue. Commands on any device may wait for the event. Allreduces of the same devices run
- *         in the order of their calls.
- * Time:   the first call with a list of devices, type and reduction builds a kernel on each device.
- * Errors: CL_INVALID_COMMAND_QUEUE; CL_INVALID_CONTEXT; CL_INVALID_MEM_OBJECT: not a buffer;
- *         CL_INVALID_DEVICE: not in the context; CL_INVALID_VALUE: num_devices is not in 1 .. 64, a
- *         list is NULL, `count` is 0, a buffer is too short, an offset is not aligned, or type or
- *         reduction is unknown; CL_MEM_COPY_OVERLAP: an output overlaps another buffer;
- *         CL_INVALID_OPERATION: a device lacks the type; CL_BUILD_PROGRAM_FAILURE;
+ * Shape:  n is 1 .. 64. Offsets are in bytes, and multiples of the element's size. `count` is at
+ *         least 1. The queue's device need not be one of `devices`. A device may be listed several
+ *         times.
+ * Place:  an output must not overlap another input or output. Exception (in place): it may be
+ *         exactly the input of the same device, or the part of it that each function names.
+ * Access: the flags of buffers, such as CL_MEM_READ_ONLY, restrict kernels and the host, but not
+ *         these commands.
+ * Owner:  the lists are only read during the call. Buffers may be released after it.
+ * Order:  every device waits for the whole wait list, and for the previous command of an in-order
+ *         queue. Commands on any device may wait for the event. Commands with the same list of
+ *         devices run in the order of their calls, in out-of-order queues too; if one of them
+ *         fails, those that were enqueued after it and have not completed fail as well.
+ * Time:   the call does not wait for the command. The first one with a list of devices, type and
+ *         reduction builds a kernel on each device.
+ * Errors: CL_INVALID_COMMAND_QUEUE; CL_INVALID_CONTEXT: a buffer or event has another context than
+ *         the queue; CL_INVALID_MEM_OBJECT: not a buffer; CL_INVALID_DEVICE: not in the context;
+ *         CL_INVALID_VALUE: n, `count`, type, reduction or root is out of range, a list is NULL, a
+ *         buffer is too short, or an offset is not aligned; CL_MISALIGNED_SUB_BUFFER_OFFSET: for
+ *         the device that uses the sub-buffer; CL_MEM_COPY_OVERLAP; CL_INVALID_OPERATION: a device
+ *         cannot combine elements of this type; CL_BUILD_PROGRAM_FAILURE;
  *         CL_INVALID_EVENT_WAIT_LIST; CL_DEVICE_NOT_AVAILABLE: a device is lost;
  *         CL_MEM_OBJECT_ALLOCATION_FAILURE; CL_OUT_OF_RESOURCES; CL_OUT_OF_HOST_MEMORY. If a device
- *         is lost later, the event fails, and the outputs are undefined. */
+ *         is lost later, the event fails. Outputs of a failed command are undefined.
+ *
+ * There is no barrier of devices: clEnqueueMarkerWithWaitList() in any queue is one, because its
+ * wait list may have events of all devices, which may wait for its event. */
+
+/* At each device: dst[0 .. count) = reduction of all devices' src[0 .. count), with the same bits
+ * at all. In place: dst is src. */
 typedef cl_int(CL_API_CALL *clEnqueueAllreduceDXP_fn)(
 	cl_command_queue command_queue, cl_uint num_devices, const cl_device_id *devices,
 	const cl_mem *src_buffers, const cl_mem *dst_buffers, size_t src_offset, size_t dst_offset,
 	size_t count, cl_uint type, cl_uint reduction, cl_uint num_events_in_wait_list,
+	const cl_event *event_wait_list, cl_event *event);
+
+/* At device `root`: dst[0 .. count) = reduction of all devices' src[0 .. count). `root` is an index
+ * of `devices`. In place: dst is src of the root. */
+typedef cl_int(CL_API_CALL *clEnqueueReduceDXP_fn)(
+	cl_command_queue command_queue, cl_uint num_devices, const cl_device_id *devices,
+	const cl_mem *src_buffers, cl_mem dst_buffer, size_t src_offset, size_t dst_offset,
+	size_t count, cl_uint type, cl_uint reduction, cl_uint root,
+	cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* At device i: dst[0 .. count) = reduction of all devices' src[i * count .. (i + 1) * count), so
+ * src has n * count elements. In place: dst is this part of the device's src. With `dst_buffers`
+ * NULL and dst_offset 0, it is in place. */
+typedef cl_int(CL_API_CALL *clEnqueueReduceScatterDXP_fn)(
+	cl_command_queue command_queue, cl_uint num_devices, const cl_device_id *devices,
+	const cl_mem *src_buffers, const cl_mem *dst_buffers, size_t src_offset, size_t dst_offset,
+	size_t count, cl_uint type, cl_uint reduction, cl_uint num_events_in_wait_list,
+	const cl_event *event_wait_list, cl_event *event);
+
+/* At each device: dst[i * count .. (i + 1) * count) = src[0 .. count) of device i, so dst has n *
+ * count elements. In place: src of device i is this part of its dst. With `src_buffers` NULL and
+ * src_offset 0, it is in place. */
+typedef cl_int(CL_API_CALL *clEnqueueAllGatherDXP_fn)(
+	cl_command_queue command_queue, cl_uint num_devices, const cl_device_id *devices,
+	const cl_mem *src_buffers, const cl_mem *dst_buffers, size_t src_offset, size_t dst_offset,
+	size_t count, cl_uint type, cl_uint num_events_in_wait_list,
+	const cl_event *event_wait_list, cl_event *event);
+
+/* At each device: dst[0 .. count) = src[0 .. count), which is read at device `root`, an index of
+ * `devices`. In place: dst of the root is src. */
+typedef cl_int(CL_API_CALL *clEnqueueBroadcastDXP_fn)(
+	cl_command_queue command_queue, cl_uint num_devices, const cl_device_id *devices,
+	cl_mem src_buffer, const cl_mem *dst_buffers, size_t src_offset, size_t dst_offset,
+	size_t count, cl_uint type, cl_uint root, cl_uint num_events_in_wait_list,
+	const cl_event *event_wait_list, cl_event *event);
+
+/* At device i: dst[j * count .. (j + 1) * count) = src[i * count .. (i + 1) * count) of device j,
+ * so src and dst have n * count elements. It cannot be done in place. */
+typedef cl_int(CL_API_CALL *clEnqueueAllToAllDXP_fn)(
+	cl_command_queue command_queue, cl_uint num_devices, const cl_device_id *devices,
+	const cl_mem *src_buffers, const cl_mem *dst_buffers, size_t src_offset, size_t dst_offset,
+	size_t count, cl_uint type, cl_uint num_events_in_wait_list,
 	const cl_event *event_wait_list, cl_event *event);
 
 /* A device's NIC function for kernels of this process, and the numbers by which other nodes address

@@ -159,6 +159,39 @@ static unsigned count_read(int base, const char *name)
 	return got > 0 ? (unsigned)strtoul(text, NULL, 10) : 0;
 }
 
+/* Locks the folder of all steps. Returns its descriptor, or -1 with errno. */
+static int run_lock(const char *run)
+{
+	int fd = descriptor_raise(open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	const int error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+bool record_acquire(const struct record *r, const char *run, const char *prefix, unsigned xpus,
+		    unsigned given)
+{
+	int lock = run_lock(run);
+
+	if (lock < 0) {
+		errno = errno == EWOULDBLOCK ? 0 : errno;
+		return false;
+	}
+	unlinkat(r->fd, COUNT_FILE, 0); /* of an earlier process of this step */
+	const unsigned used = record_xpus(run, prefix);
+	errno = 0;
+	const bool fits = xpus <= given && used <= given - xpus;
+	const bool acquired = fits && record_count(r, xpus);
+	const int error = errno;
+	close(lock);
+	errno = error;
+	return acquired;
+}
+
 unsigned record_xpus(const char *run, const char *prefix)
 {
 	DIR *folder = descriptor_opendir(run);

@@ -39,6 +39,11 @@ void record_close(struct record *r, bool remove);
 
 /* Stores how many xPUs the step has, for record_xpus(). */
 bool record_count(const struct record *r, unsigned xpus);
+/* Stores it only if the steps whose names begin with `prefix`, this one included, then have at most
+ * `given`. Of steps that try at the same time, one is first, and a step that waits counts for
+ * none. Returns false with errno 0: too many now, or another process decides; else an error. */
+bool record_acquire(const struct record *r, const char *run, const char *prefix, unsigned xpus,
+		    unsigned given);
 /* Returns how many xPUs the steps have whose names begin with `prefix`. */
 unsigned record_xpus(const char *run, const char *prefix);
 

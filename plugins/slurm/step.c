@@ -103,32 +103,42 @@ static int vendors_make(struct step *s)
 	return good ? 0 : -1;
 }
 
+static int write_failed(struct step *s)
+{
+	char why[RECORD_WHY_BYTES];
+
+	snprintf(why, sizeof(why), "cannot write to %s: %s", s->record.path, strerror(errno));
+	return fail(s, why);
+}
+
 /* Waits until the xPUs of all steps of the job on this node are no more than Slurm has given to the
- * job. The step has stored its own number before. */
-static int gres_check(struct step *s, const struct xpus *wish, uint64_t deadline_ns)
+ * job, and stores those of this step. */
+static int gres_acquire(struct step *s, const struct xpus *wish, uint64_t deadline_ns)
 {
 	char prefix[RECORD_NAME_BYTES];
 	const char *name = s->settings->gres;
 
 	if (!name)
-		return 0;
+		return record_count(&s->record, wish->count) ? 0 : write_failed(s);
 	int given = gres_job(s->job, name);
 	if (given < 0)
 		return fail(s, "slurmctld does not give the job's record; retry when it runs");
 	snprintf(prefix, sizeof(prefix), NAME_PREFIX "%u-", s->job);
-	for (;;) {
-		unsigned used = record_xpus(s->settings->run, prefix);
-		if (used <= (unsigned)given)
-			return 0;
-		if (wish->count > (unsigned)given || clock_now_ns() >= deadline_ns)
-			break;
-		pause_short();
+	while (!record_acquire(&s->record, s->settings->run, prefix, wish->count,
+			       (unsigned)given)) {
+		if (errno)
+			return write_failed(s);
+		if (wish->count <= (unsigned)given && clock_now_ns() < deadline_ns) {
+			pause_short();
+			continue;
+		}
+		snprintf(s->text, sizeof(s->text),
+			 "the step requests %u xPUs, and Slurm has given %d on each node to the "
+			 "job; give the job --gres=%s:%u",
+			 wish->count, given, name, wish->count);
+		return -1;
 	}
-	snprintf(s->text, sizeof(s->text),
-		 "the step requests %u xPUs, and Slurm has given %d on each node to the job; give "
-		 "the job --gres=%s:%u",
-		 wish->count, given, name, wish->count);
-	return -1;
+	return 0;
 }
 
 /* Runs `dxp job begin`. On success s->text has the names of the xPUs. */
@@ -190,14 +200,10 @@ int step_begin(struct step *s, const struct xpus *wish)
 		return fail(s, why);
 	int length = snprintf(s->folder, sizeof(s->folder), "%s/" KEYS_FOLDER, s->record.path);
 	int status = 0;
-	if (length >= (int)sizeof(s->folder) || !record_count(&s->record, wish->count) ||
-	    vendors_make(s) != 0) {
-		snprintf(why, sizeof(why), "cannot write to %s: %s", s->record.path,
-			 strerror(errno));
-		status = fail(s, why);
-	}
+	if (length >= (int)sizeof(s->folder) || vendors_make(s) != 0)
+		status = write_failed(s);
 	if (status == 0)
-		status = gres_check(s, wish, deadline_ns);
+		status = gres_acquire(s, wish, deadline_ns);
 	if (status == 0)
 		status = job_begin(s, wish, deadline_ns);
 	/* A folder of keys is left if they could not be removed, so the record stays too. */

@@ -5,10 +5,20 @@
 
 #include "base/util.h"
 
-uint64_t clock_now_ns(void)
+static uint64_t clock_read(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_now_ns(void)
+{
+	return clock_read(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_boot_ns(void)
+{
+	return clock_read(CLOCK_BOOTTIME);
 }

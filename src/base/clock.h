@@ -7,4 +7,7 @@
 
 uint64_t clock_now_ns(void);
 
+/* Also counts while the machine is suspended. Not comparable with clock_now_ns. */
+uint64_t clock_boot_ns(void);
+
 #endif

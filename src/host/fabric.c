@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "host/wakeup.h"
+#include "host/abandon.h"
 #include "host/config.h"
 #include "host/internal.h"
 #include "host/join.h"
@@ -151,6 +152,13 @@ void dxp_fabric_close(struct dxp_fabric *fabric)
 	assert(!fabric->xpus && "xPUs of the fabric are still open; close them first");
 	use_forget(fabric);
 	destroy(fabric);
+}
+
+void fabric_abandon(struct dxp_fabric *fabric)
+{
+	host_fabric_enter(fabric);
+	node_leave(fabric->node);
+	host_fabric_leave(fabric);
 }
 
 static enum dxp_memory_kind memory_kind(const struct node_entry *row)

@@ -31,6 +31,7 @@ struct etcd_transport {
 	 * *bytes. Returns DXP_OK after an answer of any content. Otherwise writes the reason. */
 	int (*post)(void *context, unsigned endpoint, const char *path, const char *body,
 		    char **answer, size_t *bytes, char reason[ETCD_ERROR_BYTES]);
+	/* Also counts while the machine is suspended, because leases end meanwhile. */
 	uint64_t (*now_ns)(void *context);
 	void (*pause)(void *context, unsigned ms);
 	void (*close)(void *context);

@@ -80,7 +80,7 @@ static int http_post(void *context, unsigned endpoint, const char *path, const c
 
 static uint64_t http_now(void *context)
 {
-	return clock_now_ns();
+	return clock_boot_ns();
 }
 
 static void http_pause(void *context, unsigned ms)

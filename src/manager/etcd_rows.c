@@ -12,7 +12,7 @@
 #include "wire/address.h"
 
 #define SEAL_LABEL "dxp etcd seal 1"
-#define VALUE_MAX  8192 /* bytes of a sealed value; a row has fewer than 2000 */
+#define VALUE_MAX  16384 /* bytes of a sealed value; a block of events has fewer than 11000 */
 
 int etcd_seal_open(const uint8_t fabric_key[FABRIC_KEY_BYTES], struct etcd_seal *out)
 {
@@ -287,6 +287,12 @@ static json_t *row_write(const struct store_op *op)
 	}
 }
 
+json_t *etcd_row_json(const struct store_op *op, char key[ETCD_KEY_BYTES])
+{
+	row_key("", op, key);
+	return row_write(op);
+}
+
 int etcd_row_make(const struct etcd_seal *s, const char *prefix, const struct store_op *op,
 		  struct etcd_row *out)
 {
@@ -320,11 +326,21 @@ static bool row_parse(const char *kind, const json_t *row, struct store_op *out)
 	return strncmp(kind, "grant/", 6) == 0 && grant_read(row, out);
 }
 
+int etcd_row_json_read(const char *key, const json_t *row, struct store_op *out)
+{
+	char same[ETCD_KEY_BYTES];
+
+	*out = (struct store_op){0};
+	if (!row_parse(key, row, out))
+		return DXP_EMALFORMED;
+	row_key("", out, same);
+	return strcmp(key, same) == 0 ? DXP_OK : DXP_EMALFORMED;
+}
+
 int etcd_row_read(const struct etcd_seal *s, const char *prefix, const struct etcd_pair *pair,
 		  struct store_op *out)
 {
 	const size_t length = strlen(prefix);
-	char key[ETCD_KEY_BYTES];
 
 	*out = (struct store_op){0};
 	if (strncmp(pair->key, prefix, length) != 0)
@@ -334,8 +350,7 @@ int etcd_row_read(const struct etcd_seal *s, const char *prefix, const struct et
 	if (text)
 		keys_erase(text, strlen(text));
 	free(text);
-	bool good = row && row_parse(pair->key + length, row, out);
+	int status = row ? etcd_row_json_read(pair->key + length, row, out) : DXP_EMALFORMED;
 	json_decref(row);
-	row_key(prefix, out, key);
-	return good && strcmp(key, pair->key) == 0 ? DXP_OK : DXP_EMALFORMED;
+	return status;
 }

@@ -29,7 +29,13 @@ char *etcd_seal_text(const struct etcd_seal *s, const char *name, const char *te
  * with another key or for another name. */
 char *etcd_seal_open_text(const struct etcd_seal *s, const char *name, const char *sealed);
 
-/* A change in etcd. */
+/* Returns the row of a change that stores something, not sealed, and sets its key without PREFIX;
+ * json_decref it. NULL: no memory. */
+json_t *etcd_row_json(const struct store_op *op, char key[ETCD_KEY_BYTES]);
+/* Reads such a row. DXP_EMALFORMED: it is none. */
+int etcd_row_json_read(const char *key, const json_t *row, struct store_op *out);
+
+/* A change of etcd. */
 struct etcd_row {
 	char key[ETCD_KEY_BYTES];
 	char *value; /* NULL: delete the key */

@@ -9,29 +9,106 @@
 #include "base/crc32c.h"
 #include "manager/internal.h"
 
-#define REQUESTS_PER_S 1024 /* answers: 1 % of a core */
+#define REQUESTS_NS    (S_NS / 1024) /* answers: 1 % of a core */
 #define REQUESTS_BURST 256
-#define REFUSALS_PER_S 1 /* so that a flood takes hours to replace all other events */
+#define REFUSALS_NS    S_NS /* so that a flood takes hours to replace all other events */
 #define REFUSALS_BURST 64
-#define REPORTS_PER_S  4
+#define REPORTS_NS     (S_NS / 4)
 #define REPORTS_BURST  256
 #define REFUSAL_NS     (60 * S_NS) /* a refusal is logged once in this time */
+#define SUMMARY_NS     (60 * S_NS)
+#define HOUR_NS        (3600 * S_NS)
+/* Parts of the log that events of one class may replace in an hour: by one key or node, and by all
+ * together. With 4 classes, a flood from one key takes 7 hours to replace all other events, and one
+ * from many keys 1 hour. */
+#define KEY_PART       32
+#define ALL_PART       8
+#define KEY_EVENTS_MIN 8
+#define ALL_EVENTS_MIN 32
 
-static bool allowed(struct event_limit *l, unsigned per_s, unsigned burst, uint64_t now_ns)
+/* Returns whether one more event is within the limit: `burst` at once, then one in `one_ns`. */
+static bool allowed(struct event_limit *l, uint64_t one_ns, unsigned burst, uint64_t now_ns)
 {
-	const uint64_t one_ns = S_NS / per_s;
-
 	if (l->free_ns > now_ns + burst * one_ns)
 		return false;
 	l->free_ns = max_u64(l->free_ns, now_ns) + one_ns;
 	return true;
 }
 
-void manager_event_joined(struct registry *r, const struct roster_node *n, bool again)
+static bool hourly(struct event_limit *l, uint32_t events, uint64_t now_ns)
+{
+	return allowed(l, HOUR_NS / events, events - 1, now_ns);
+}
+
+/* Returns whether an event of this class may be logged. Otherwise counts it. */
+static bool class_allowed(struct registry *r, struct event_classes *own, enum event_class class,
+			  const char *name)
+{
+	struct event_limits *l = &r->event_limits;
+	const uint32_t space = r->events.space;
+	const uint32_t few = space / KEY_PART, all = space / ALL_PART;
+
+	if (hourly(&own->limits[class], few > KEY_EVENTS_MIN ? few : KEY_EVENTS_MIN, r->now_ns) &&
+	    hourly(&l->nodes.limits[class], all > ALL_EVENTS_MIN ? all : ALL_EVENTS_MIN, r->now_ns))
+		return true;
+	r->counters.nodes_unlogged++;
+	if (l->unlogged++ == 0)
+		l->summary_ns = r->now_ns + SUMMARY_NS;
+	snprintf(l->unlogged_name, sizeof(l->unlogged_name), "%s", name);
+	return false;
+}
+
+static bool node_allowed(struct registry *r, struct roster_node *n, enum event_class class)
+{
+	return n->key ? class_allowed(r, &n->key->events, class, n->key->name)
+		      : class_allowed(r, &n->events, class, n->entry.name);
+}
+
+uint64_t manager_events_deadline(const struct registry *r)
+{
+	return r->event_limits.unlogged ? r->event_limits.summary_ns : UINT64_MAX;
+}
+
+void manager_events_summarize(struct registry *r, uint64_t now_ns)
+{
+	struct event_limits *l = &r->event_limits;
+
+	if (now_ns < manager_events_deadline(r))
+		return;
+	REGISTRY_EVENT(r, EVENT_UNLOGGED, l->unlogged_name,
+		       "%llu joins, leaves, deaths and rotations were not logged: too many; the "
+		       "last one was of this key or node",
+		       (unsigned long long)l->unlogged);
+	l->unlogged = 0;
+}
+
+void manager_event_left(struct registry *r, struct roster_node *n, const char *text)
+{
+	if (node_allowed(r, n, EVENT_CLASS_LEAVE))
+		REGISTRY_EVENT(r, EVENT_LEFT, n->entry.name, "%s", text);
+}
+
+void manager_event_died(struct registry *r, struct roster_node *n)
+{
+	if (node_allowed(r, n, EVENT_CLASS_DEATH))
+		REGISTRY_EVENT(r, EVENT_DIED, n->entry.name,
+			       "its lease has expired; start its program again, or see its log");
+}
+
+void manager_event_rotated(struct registry *r, struct key_row *row)
+{
+	if (class_allowed(r, &row->events, EVENT_CLASS_ROTATION, row->name))
+		REGISTRY_EVENT(r, EVENT_ROTATED, row->name,
+			       "its owner replaced its key; the old one may no longer be used");
+}
+
+void manager_event_joined(struct registry *r, struct roster_node *n, bool again)
 {
 	const struct node_entry *e = &n->entry;
 	char address[UDP_ADDRESS_TEXT_BYTES];
 
+	if (!node_allowed(r, n, EVENT_CLASS_JOIN))
+		return;
 	address_format(&e->address, address);
 	if (again)
 		REGISTRY_EVENT(r, EVENT_JOINED, e->name,
@@ -57,7 +134,7 @@ static bool refusal_new(struct event_limits *l, const char *subject, const char 
 		if (l->recent[i].until_ns < l->recent[oldest].until_ns)
 			oldest = i;
 	}
-	if (!allowed(&l->refusals, REFUSALS_PER_S, REFUSALS_BURST, now_ns))
+	if (!allowed(&l->refusals, REFUSALS_NS, REFUSALS_BURST, now_ns))
 		return false;
 	l->recent[oldest].hash = hash;
 	l->recent[oldest].until_ns = now_ns + REFUSAL_NS;
@@ -83,7 +160,7 @@ void manager_event_refused(struct registry *r, const struct udp_address *from, c
 
 bool manager_events_allowed(struct registry *r, uint64_t now_ns)
 {
-	if (allowed(&r->event_limits.requests, REQUESTS_PER_S, REQUESTS_BURST, now_ns))
+	if (allowed(&r->event_limits.requests, REQUESTS_NS, REQUESTS_BURST, now_ns))
 		return true;
 	r->counters.events_limited++;
 	return false;
@@ -116,7 +193,7 @@ bool manager_event_report(struct registry *r, struct roster_node *n,
 
 	if (report->number <= n->reported)
 		return true; /* a repetition */
-	if (!allowed(&r->event_limits.reports, REPORTS_PER_S, REPORTS_BURST, r->now_ns)) {
+	if (!allowed(&r->event_limits.reports, REPORTS_NS, REPORTS_BURST, r->now_ns)) {
 		r->counters.reports_limited++;
 		return false;
 	}

@@ -4,20 +4,23 @@
 #define MANAGER_EVENTS_H
 
 #include "manager/event_journal.h"
+#include "manager/event_limit.h"
 #include "wire/manage.h"
 
 struct registry;
 struct roster_node;
-
-/* Limits events and requests. Zeroed: the full burst is left. */
-struct event_limit {
-	uint64_t free_ns; /* time at which all events are paid for */
-};
+struct key_row;
 
 #define REFUSALS_RECENT 64 /* refusals that are remembered, so that they are not logged again */
 
 struct event_limits {
 	struct event_limit requests, refusals, reports;
+	struct event_classes nodes; /* of all nodes and keys together */
+	/* events of nodes without a row since the last EVENT_UNLOGGED, and the key or node of the
+	 * last one */
+	uint64_t unlogged;
+	char unlogged_name[FABRIC_NAME_BYTES];
+	uint64_t summary_ns; /* when EVENT_UNLOGGED is due, if `unlogged` is not 0 */
 	struct {
 		uint32_t hash; /* of subject and reason */
 		uint64_t until_ns;
@@ -27,8 +30,20 @@ struct event_limits {
 #define REGISTRY_EVENT(r, kind, subject, ...) \
 	event_journal_add(&(r)->events, registry_wall_ms(r), kind, subject, __VA_ARGS__)
 
-/* Logs that a node got a lease. `again`: the lease of the same run had expired. */
-void manager_event_joined(struct registry *r, const struct roster_node *n, bool again);
+/* Log an event of a node, unless its key or all nodes together have too many in this hour. A node
+ * without a key counts alone. */
+
+/* The node got a lease. `again`: the lease of the same run had expired. */
+void manager_event_joined(struct registry *r, struct roster_node *n, bool again);
+void manager_event_left(struct registry *r, struct roster_node *n, const char *text);
+void manager_event_died(struct registry *r, struct roster_node *n);
+/* The owner of the key `row` has replaced it by this one. */
+void manager_event_rotated(struct registry *r, struct key_row *row);
+
+/* Logs how many events of nodes had no row, at most once a minute. */
+void manager_events_summarize(struct registry *r, uint64_t now_ns);
+/* Returns the time in ns at which to call it; UINT64_MAX: there were none. */
+uint64_t manager_events_deadline(const struct registry *r);
 
 /* Logs a refusal of the present request. The subject is the name in the request, else that of the
  * key, else the address `from`. The same subject and `reason` are logged once a minute. */

@@ -42,7 +42,7 @@ struct registry {
 	struct outbox outbox;
 	struct event_journal events;
 	struct event_limits event_limits;
-	uint64_t now_ns; /* time of the last registry_receive */
+	uint64_t now_ns; /* of the last registry_receive or registry_send */
 	struct registry_counters counters;
 	struct list pushes;  /* nodes with new changes, which are sent after a short delay */
 	struct list repeats; /* nodes with unconfirmed datagrams, ordered by push_ns */

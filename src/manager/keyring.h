@@ -10,6 +10,7 @@
 
 #include "base/mac.h"
 #include "keys/primitives.h"
+#include "manager/event_limit.h"
 #include "manager/limits.h"
 #include "wire/manage.h"
 
@@ -25,8 +26,9 @@ struct key_row {
 	/* true: `removed` is true because the key's owner has replaced the key (rotate.c) */
 	bool replaced;
 	bool dirty;
-	/* authenticates frames with the secret of the manager's key and this key; NULL: not
-	 * computed yet */
+	struct event_classes events; /* of nodes with this key */
+	/* authenticates frames with the secret of the manager's key and this key; NULL: not needed
+	 * yet */
 	struct mac *mac;
 };
 

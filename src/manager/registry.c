@@ -334,8 +334,7 @@ static void time_pass(struct registry *r, uint64_t now_ns)
 		if (n->lease_until_ns > now_ns)
 			break;
 		roster_dead(roster, n, now_ns);
-		REGISTRY_EVENT(r, EVENT_DIED, n->entry.name,
-			       "its lease has expired; start its program again, or see its log");
+		manager_event_died(r, n);
 		roster_change(roster, n);
 		push_news(r, n, now_ns);
 		r->counters.died++;
@@ -398,7 +397,9 @@ size_t registry_send(struct registry *r, struct datagram *out, size_t count, uin
 	struct outbox *o = &r->outbox;
 
 	r->used = 0;
+	r->now_ns = now_ns;
 	time_pass(r, now_ns);
+	manager_events_summarize(r, now_ns);
 	if (o->head - o->tail < OUTBOX_SIZE / 2)
 		push_send(r, now_ns);
 	while (r->used < count && r->used < OUTBOX_SIZE / 2 && o->tail != o->head) {
@@ -410,7 +411,7 @@ size_t registry_send(struct registry *r, struct datagram *out, size_t count, uin
 
 uint64_t registry_deadline(const struct registry *r)
 {
-	uint64_t deadline_ns = push_deadline(r);
+	uint64_t deadline_ns = min_u64(push_deadline(r), manager_events_deadline(r));
 
 	if (r->outbox.head != r->outbox.tail)
 		return 0;
@@ -424,28 +425,15 @@ uint64_t registry_deadline(const struct registry *r)
 	return deadline_ns;
 }
 
-/* Returns the lowest id that must be deleted from the store, and removes it from `deleted`. */
-static uint16_t deleted_remove(struct roster *roster)
-{
-	uint16_t id = 0;
-
-	while (!(roster->deleted[id / 8] & 1u << id % 8))
-		id++;
-	roster->deleted[id / 8] &= (uint8_t) ~(1u << id % 8);
-	roster->deleted_count--;
-	return id;
-}
-
 bool registry_next_store(struct registry *r, struct store_op *out)
 {
 	struct roster *roster = &r->roster;
 	struct grant grant;
 
-	if (roster->deleted_count > 0) {
-		*out = (struct store_op){.kind = STORE_NODE_DELETE,
-					 .entry.id = deleted_remove(roster)};
+	*out = (struct store_op){.kind = STORE_NODE_DELETE,
+				 .entry.id = roster_deleted_next(roster)};
+	if (out->entry.id)
 		return true;
-	}
 	if (!list_empty(&roster->dirty)) {
 		struct roster_node *n = ROSTER_NODE(roster->dirty.next, by_dirty);
 		list_remove(&n->by_dirty);
@@ -467,10 +455,16 @@ bool registry_next_store(struct registry *r, struct store_op *out)
 	return true;
 }
 
+void registry_store_done(struct registry *r)
+{
+	roster_deleted_stored(&r->roster);
+}
+
 void registry_store_again(struct registry *r)
 {
 	struct roster_node *n;
 
+	roster_deleted_again(&r->roster);
 	ROSTER_EACH(&r->roster, n)
 	list_append(&r->roster.dirty, &n->by_dirty);
 	grants_dirty_all(&r->grants);

@@ -91,6 +91,7 @@ struct registry_options {
 	X(events_limited, "requests for events dropped: too many per second")                  \
 	X(reports_limited, "reports of paths refused: too many per second")                    \
 	X(refusals_unlogged, "refusals without an event: repeated, or too many per second")    \
+	X(nodes_unlogged, "joins, leaves, deaths and rotations without an event: too many")    \
 	X(pages, "pages of full tables sent")                                                  \
 	X(deltas, "table differences sent")
 
@@ -149,7 +150,10 @@ const uint8_t *registry_public_key(const struct registry *r);
 
 /* Writes the next change to store. Returns false if there is none. */
 bool registry_next_store(struct registry *r, struct store_op *out);
-/* Makes registry_next_store return everything again, because the store has lost data. */
+/* The store has all changes that registry_next_store returned. */
+void registry_store_done(struct registry *r);
+/* Makes registry_next_store return everything again, also the deletions since the last
+ * registry_store_done, because the store has lost data. */
 void registry_store_again(struct registry *r);
 
 /* Handles everything whose time has come, and fills `out` with datagrams that are due. Returns

@@ -268,8 +268,7 @@ static bool identity_admit(struct registry *r, const struct udp_address *from,
 /* Ends a node whose name or address now belongs to another node. */
 static void holder_end(struct registry *r, struct roster_node *holder, uint64_t now_ns)
 {
-	REGISTRY_EVENT(r, EVENT_LEFT, holder->entry.name,
-		       "another node now has its name or its address");
+	manager_event_left(r, holder, "another node now has its name or its address");
 	roster_gone(&r->roster, holder);
 	roster_change(&r->roster, holder);
 	push_news(r, holder, now_ns);
@@ -462,7 +461,7 @@ static void renew_accept(struct registry *r, const struct udp_address *from, str
 
 static void leave_accept(struct registry *r, struct roster_node *n, uint64_t now_ns)
 {
-	REGISTRY_EVENT(r, EVENT_LEFT, n->entry.name, "left the fabric");
+	manager_event_left(r, n, "left the fabric");
 	roster_gone(&r->roster, n);
 	roster_change(&r->roster, n);
 	push_news(r, n, now_ns);

@@ -11,6 +11,7 @@
 
 #define ID_ENTRIES (WIRE_NODE_LAST + 1u)
 #define USED_WORDS (ID_ENTRIES / 64 + 1)
+#define BITS_BYTES (ID_ENTRIES / 8 + 1)
 
 int roster_create(struct roster *r)
 {
@@ -21,8 +22,9 @@ int roster_create(struct roster *r)
 	list_init(&r->dirty);
 	r->by_id = calloc(ID_ENTRIES, sizeof(*r->by_id));
 	r->used = calloc(USED_WORDS, sizeof(*r->used));
-	r->deleted = calloc(ID_ENTRIES / 8 + 1, 1);
-	if (r->by_id && r->used && r->deleted)
+	r->deleted = calloc(BITS_BYTES, 1);
+	r->deleting = calloc(BITS_BYTES, 1);
+	if (r->by_id && r->used && r->deleted && r->deleting)
 		return DXP_OK;
 	roster_destroy(r);
 	return DXP_ENOMEM;
@@ -38,9 +40,10 @@ void roster_destroy(struct roster *r)
 	free(r->by_id);
 	free(r->used);
 	free(r->deleted);
+	free(r->deleting);
 	r->by_id = NULL;
 	r->used = NULL;
-	r->deleted = NULL;
+	r->deleted = r->deleting = NULL;
 }
 
 struct roster_node *roster_find(const struct roster *r, uint16_t id)
@@ -90,15 +93,50 @@ struct roster_node *roster_find_address(const struct roster *r, const struct udp
 	return NULL;
 }
 
+static void bit_set(uint8_t *bits, size_t *count, uint16_t id, bool value)
+{
+	uint8_t bit = (uint8_t)(1u << id % 8), *byte = &bits[id / 8];
+
+	if (value && !(*byte & bit))
+		(*count)++;
+	if (!value && (*byte & bit))
+		(*count)--;
+	*byte = (uint8_t)(value ? *byte | bit : *byte & ~bit);
+}
+
+/* A deletion that may not be stored yet is void as soon as the id has another node, because the
+ * store replaces the row. */
 static void deleted_set(struct roster *r, uint16_t id, bool deleted)
 {
-	uint8_t bit = (uint8_t)(1u << id % 8), *byte = &r->deleted[id / 8];
+	bit_set(r->deleted, &r->deleted_count, id, deleted);
+	bit_set(r->deleting, &r->deleting_count, id, false);
+}
 
-	if (deleted && !(*byte & bit))
-		r->deleted_count++;
-	if (!deleted && (*byte & bit))
-		r->deleted_count--;
-	*byte = (uint8_t)(deleted ? *byte | bit : *byte & ~bit);
+uint16_t roster_deleted_next(struct roster *r)
+{
+	uint16_t id = 0;
+
+	if (r->deleted_count == 0)
+		return 0;
+	while (!(r->deleted[id / 8] & 1u << id % 8))
+		id++;
+	bit_set(r->deleted, &r->deleted_count, id, false);
+	bit_set(r->deleting, &r->deleting_count, id, true);
+	return id;
+}
+
+void roster_deleted_stored(struct roster *r)
+{
+	if (r->deleting_count)
+		memset(r->deleting, 0, BITS_BYTES);
+	r->deleting_count = 0;
+}
+
+void roster_deleted_again(struct roster *r)
+{
+	for (uint32_t id = 0; r->deleting_count > 0 && id < ID_ENTRIES; id++)
+		if (r->deleting[id / 8] & 1u << id % 8)
+			deleted_set(r, (uint16_t)id, true);
 }
 
 static void node_forget(struct roster *r, struct roster_node *n)

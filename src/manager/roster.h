@@ -37,6 +37,7 @@ struct roster_node {
 	struct udp_address from;
 	/* number of the node's newest request; requests with lower numbers are replays */
 	uint64_t request;
+	struct event_classes events;  /* of a node without a key */
 	uint32_t reported;            /* number of the newest REPORT with this nonce */
 	struct manage_progress acked; /* progress that the node has confirmed */
 	struct manage_progress sent;  /* progress that the node has if no datagram is lost */
@@ -62,7 +63,9 @@ struct roster {
 	struct list fading; /* dead hosts, linked by by_time and ordered by dead_ns */
 	struct list dirty;
 	uint8_t *deleted; /* one bit for each id: the node must be deleted from the store */
-	size_t deleted_count;
+	/* one bit for each id: roster_deleted_next has returned it, and it may not be stored yet */
+	uint8_t *deleting;
+	size_t deleted_count, deleting_count;
 };
 
 #define ROSTER_NODE(element, member) CONTAINER_OF(element, struct roster_node, member)
@@ -94,6 +97,12 @@ void roster_change(struct roster *r, struct roster_node *n);
 void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_ns);
 void roster_dead(struct roster *r, struct roster_node *n, uint64_t now_ns);
 void roster_gone(struct roster *r, struct roster_node *n);
+
+/* Returns the lowest id that must be deleted from the store; 0: none. */
+uint16_t roster_deleted_next(struct roster *r);
+/* The store has, or has not, executed the deletions that roster_deleted_next returned. */
+void roster_deleted_stored(struct roster *r);
+void roster_deleted_again(struct roster *r);
 
 /* Returns the first node in by_change that changed after `sequence`. Returns &r->by_change if there
  * is none. */

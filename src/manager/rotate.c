@@ -108,10 +108,11 @@ void manager_rotate(struct registry *r, const struct manager_channel *c,
 			   "this "
 			   "again");
 	} else {
-		const struct key_row *added = key_replace(r, old, request->psk, answer);
+		struct key_row *added = key_replace(r, old, request->psk, answer);
 		if (!added)
 			return;
 		r->counters.rotated++;
+		manager_event_rotated(r, added);
 		answer->role = added->role;
 		answer_set(answer, DXP_OK, added->name);
 		nodes_publish(r, added, now_ns);

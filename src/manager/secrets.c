@@ -2,16 +2,14 @@
 #include "manager/secrets.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <dxp/status.h>
 
-#include "base/descriptor.h"
+#include "base/file_replace.h"
 #include "base/keyfile.h"
 #include "base/log.h"
 
@@ -33,20 +31,6 @@ int secrets_manager_key(const char *folder, uint8_t key[KEYS_BYTES])
 	return status == DXP_EEXIST ? keyfile_read(path, key) : status;
 }
 
-/* Replaces a file by a new one with this text and mode 0600. Returns false after an error. */
-static bool text_write(const char *path, const char *text)
-{
-	char part[PATH_MAX + 8];
-
-	snprintf(part, sizeof(part), "%s.part", path);
-	unlink(part);
-	int fd = descriptor_raise(open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-	bool written = fd >= 0 && descriptor_write(fd, text, strlen(text)) && fsync(fd) == 0;
-	if (fd >= 0)
-		close(fd);
-	return written && rename(part, path) == 0;
-}
-
 int secrets_operator_token(const char *folder, struct registry *r, uint64_t expires_s)
 {
 	struct token token;
@@ -56,7 +40,7 @@ int secrets_operator_token(const char *folder, struct registry *r, uint64_t expi
 
 	if (status != DXP_OK)
 		return status;
-	mkdir(folder, 0700); /* a store in etcd has not made it; text_write reports a failure */
+	mkdir(folder, 0700); /* a store in etcd has not made it; file_replace reports a failure */
 	rng_entropy_kernel(NULL, token.id, sizeof(token.id));
 	rng_entropy_kernel(NULL, token.secret, sizeof(token.secret));
 	memcpy(token.manager, registry_public_key(r), sizeof(token.manager));
@@ -64,7 +48,7 @@ int secrets_operator_token(const char *folder, struct registry *r, uint64_t expi
 	status = token_psk(&token, row.psk) ? registry_token_add(r, &row) : DXP_ENOMEM;
 	token_format(&token, text);
 	strcat(text, "\n");
-	if (status == DXP_OK && !text_write(path, text)) {
+	if (status == DXP_OK && !file_replace(path, text, 0600)) {
 		log_error("cannot write %s: %s", path, strerror(errno));
 		status = DXP_EIO;
 	}

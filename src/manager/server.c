@@ -137,8 +137,10 @@ static void registry_close(struct server *s)
  * this manager stands by. */
 static int role_follow(struct server *s)
 {
-	if (clock_now_ns() >= s->step_ns || !acting(s))
-		s->step_ns = store_step(s->store);
+	if (clock_now_ns() >= s->step_ns || !acting(s)) {
+		const uint64_t wait_ns = store_step(s->store);
+		s->step_ns = wait_ns == UINT64_MAX ? UINT64_MAX : clock_now_ns() + wait_ns;
+	}
 	if (acting(s))
 		return DXP_OK;
 	registry_close(s);
@@ -222,6 +224,8 @@ void server_close(struct server *s)
 {
 	if (!s)
 		return;
+	if (acting(s))
+		store_log_save(s->store, s->registry, true);
 	registry_destroy(s->registry);
 	store_close(s->store);
 	standby_close(&s->standby);
@@ -342,7 +346,11 @@ static void act(struct server *s)
 		receive(s);
 	save(s, clock_now_ns());
 	sent = send(s);
+	const uint64_t wait_ns =
+		acting(s) ? store_log_save(s->store, s->registry, false) : UINT64_MAX;
 	uint64_t deadline_ns = min_u64(registry_deadline(s->registry), s->store_check_ns);
+	if (wait_ns != UINT64_MAX)
+		deadline_ns = min_u64(deadline_ns, clock_now_ns() + wait_ns);
 	if (!sent)
 		deadline_ns = clock_now_ns() + SEND_RETRY_NS;
 	if (s->store_retry_ns)

@@ -20,8 +20,8 @@ void store_close(struct store *s);
  * secrets_manager_key. */
 int store_private_key(struct store *s, uint8_t key[KEYS_BYTES]);
 
-/* Renews the lease of this manager if it is due, or tries to make this manager active. Returns the
- * time in ns at which to call it again; UINT64_MAX: never. */
+/* Does what is due: renews this manager's lease, or tries to make it active. Returns in how many ns
+ * to call it again; UINT64_MAX: never. */
 uint64_t store_step(struct store *s);
 /* Returns the term in which this manager may act; 0: it may not. When a term ends, the registry
  * that was loaded in it is void, even if this manager gets the next term too. SQLite: always 1. */
@@ -39,6 +39,16 @@ int store_load(struct store *s, struct registry *r);
  * renames that file and logs it. DXP_EBUSY: another manager uses that file; other statuses are
  * those of store_open. After a failure nothing is saved until a later call succeeds. */
 int store_check(struct store *s, struct registry *r);
+
+/* Returns the number of transactions so far; 0: SQLite, which counts none. */
+uint64_t store_version(const struct store *s);
+/* etcd: marks the fabric as incomplete, because an import with this digest runs; NULL: the import
+ * is complete. SQLite needs no mark, because a save is one transaction. DXP_EIO. */
+int store_import_mark(struct store *s, const char *digest);
+
+/* Saves new events, if store_save does not: call it after answers are sent, and with `at_once` at
+ * the end. Returns in how many ns to call it again; UINT64_MAX: once there are new events. */
+uint64_t store_log_save(struct store *s, struct registry *r, bool at_once);
 
 /* Writes all changes. SQLite: in one transaction. DXP_EIO: nothing was written (for instance
  * because the disk is full); the registry returns all changes again. etcd: in transactions of at

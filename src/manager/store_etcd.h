@@ -5,11 +5,21 @@
 #ifndef MANAGER_STORE_ETCD_H
 #define MANAGER_STORE_ETCD_H
 
+#include "keys/token.h"
 #include "manager/etcd.h"
 #include "manager/store.h"
 
 /* rows of one transaction; etcd accepts 128 operations by default */
 #define ETCD_ROWS_MAX 100
+
+/* What an import puts into etcd. */
+struct store_import {
+	const uint8_t *private_key; /* of the managers, if the fabric does not exist yet */
+	uint64_t version;           /* number of transactions of such a fabric */
+	char digest[KEY_TEXT_BYTES];
+	/* set by store_load: an earlier import with this digest was interrupted */
+	bool resumed;
+};
 
 struct store_etcd_options {
 	struct etcd_place place;
@@ -18,11 +28,13 @@ struct store_etcd_options {
 	const char *address;
 	/* owned by the store afterwards, also after an error */
 	struct etcd_transport transport;
+	struct store_import *import; /* must stay valid; or NULL */
+	bool must_exist;             /* true: creates no fabric */
 };
 
 /* Finds the fabric in etcd, or creates it. The manager stands by until store_step makes it active.
  * DXP_EIO: no answer; DXP_EMALFORMED: damaged, or of another fabric key; DXP_EUNSUPPORTED: another
- * version; DXP_ENOMEM. Errors are logged. */
+ * version; DXP_ENOENT: there is none, and must_exist is true; DXP_ENOMEM. Errors are logged. */
 int store_etcd_open(const struct store_etcd_options *options, struct store **out);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "manager/store_internal.h"
 
+#include <dxp/status.h>
+
 int store_open(const char *folder, struct store **out)
 {
 	return store_sqlite_open(folder, out);
@@ -25,6 +27,21 @@ int store_check(struct store *s, struct registry *r)
 int store_save(struct store *s, struct registry *r)
 {
 	return s->ops->save(s, r);
+}
+
+uint64_t store_log_save(struct store *s, struct registry *r, bool at_once)
+{
+	return s->ops->log_save ? s->ops->log_save(s, r, at_once) : UINT64_MAX;
+}
+
+uint64_t store_version(const struct store *s)
+{
+	return s->ops->version ? s->ops->version(s) : 0;
+}
+
+int store_import_mark(struct store *s, const char *digest)
+{
+	return s->ops->import_mark ? s->ops->import_mark(s, digest) : DXP_OK;
 }
 
 int store_private_key(struct store *s, uint8_t key[KEYS_BYTES])

@@ -470,6 +470,8 @@ static bool changes_save(struct sqlite_store *s, struct registry *r, bool events
 	}
 	if (good && begun)
 		good = run(s, "COMMIT");
+	if (good)
+		registry_store_done(r);
 	if (good && events)
 		store_events_saved(&s->events, s->path, log);
 	return good;

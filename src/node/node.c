@@ -47,10 +47,8 @@ static void peers_leave(struct node *n)
 		datagrams_send(n, count);
 }
 
-void node_close(struct node *n)
+void node_leave(struct node *n)
 {
-	if (!n)
-		return;
 	/* Closes the sessions first. Otherwise the peers would close them when the manager reports
 	 * that this node left. */
 	peers_leave(n);
@@ -59,6 +57,13 @@ void node_close(struct node *n)
 		member_leave(n->member, now_ns);
 		datagrams_send(n, member_send(n->member, n->batch, DATAGRAM_BATCH, now_ns));
 	}
+}
+
+void node_close(struct node *n)
+{
+	if (!n)
+		return;
+	node_leave(n);
 	offers_close(n->offers);
 	observe_close(n);
 	member_destroy(n->member);

@@ -99,6 +99,9 @@ int node_open(const struct node_options *options, struct node **out);
 
 /* Leaves the fabric with one unacknowledged datagram and frees everything. `n` may be NULL. */
 void node_close(struct node *n);
+/* Closes all sessions and leaves the fabric, each with one datagram, and waits for nothing. Only
+ * node_close may follow. */
+void node_leave(struct node *n);
 
 /* Adds a peer to a node with a static id. Returns the statuses of nic_peer_set. DXP_EUNSUPPORTED,
  * logged: the path's MTU is too small. */

@@ -217,13 +217,19 @@ static void grants_receive(struct query *a, struct manage_body body, uint64_t no
 }
 
 /* Appends the rows of a page. The query is done at the end of the log, or if no further page fits.
- */
+ * Starts again if the page is of another run of the manager than the last one. */
 static void events_receive(struct query *a, struct manage_body body, uint64_t now_ns)
 {
 	struct events_page page;
 
 	if (events_page_decode(body, &page) != DXP_OK || page.from != a->from)
 		return;
+	if (a->count > 0 && page.epoch != a->page.epoch) {
+		a->from = a->options.events.from;
+		a->count = 0;
+		again(a, now_ns);
+		return;
+	}
 	struct event_row *rows = realloc(a->events, (a->count + page.count + 1) * sizeof(*rows));
 	if (!rows) {
 		finish(a, DXP_ENOMEM, "not enough memory for the events");
@@ -370,6 +376,11 @@ int query_status(const struct query *a)
 const char *query_text(const struct query *a)
 {
 	return a->text;
+}
+
+struct udp_address query_manager(const struct query *a)
+{
+	return a->options.manager;
 }
 
 size_t query_nodes(const struct query *a, const struct node_entry **rows)

@@ -51,6 +51,8 @@ bool query_done(const struct query *a);
  * DXP_ENOMEM ... query_text: a sentence for the user, also after success; never NULL. */
 int query_status(const struct query *a);
 const char *query_text(const struct query *a);
+/* Returns the address of the manager that gave the result: after DXP_OK, the active one. */
+struct udp_address query_manager(const struct query *a);
 
 /* For NODES: returns all rows, sorted by id, without magic. They are valid until query_destroy. */
 size_t query_nodes(const struct query *a, const struct node_entry **rows);
@@ -61,7 +63,8 @@ size_t query_grants(const struct query *a, const struct grants_row **rows);
  * xPU. */
 bool query_explicit(const struct query *a);
 
-/* For EVENTS: returns the rows, at most QUERY_EVENTS_MAX. They are valid until query_destroy. *last
+/* For EVENTS: returns the rows, at most QUERY_EVENTS_MAX, of one run of the manager. They are valid
+ * until query_destroy. *last
  * is the last page, whose `next` is the number with which the next query begins. */
 size_t query_events(const struct query *a, const struct event_row **rows,
 		    const struct events_page **last);

@@ -58,8 +58,8 @@ size_t service_query_send(struct service_query *q, struct datagram *out, size_t 
 uint64_t service_query_deadline(const struct service_query *q); /* UINT64_MAX when done */
 bool service_query_done(const struct service_query *q);
 
-/* Returns one view for each target, in the order of the targets, then those of further switches that
- * `follow` found. Call it after service_query_done. The views are valid until
+/* Returns one view for each target, in the order of the targets, then one for each further switch
+ * that `follow` found. Call it after service_query_done. The views are valid until
  * service_query_destroy. */
 const struct service_view *service_query_views(const struct service_query *q);
 size_t service_query_count(const struct service_query *q);

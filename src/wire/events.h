@@ -31,7 +31,9 @@ enum event_severity { EVENT_INFO, EVENT_WARNING, EVENT_CRITICAL };
 	X(TOKEN_REVOKED, 11, "token-revoked", INFO)   \
 	X(PATH_BLOCKED, 12, "path-blocked", CRITICAL) \
 	X(PATH_SLOW, 13, "path-slow", WARNING)        \
-	X(PATH_RESTORED, 14, "path-restored", INFO)
+	X(PATH_RESTORED, 14, "path-restored", INFO)   \
+	X(UNLOGGED, 15, "unlogged", WARNING)          \
+	X(ROTATED, 16, "rotated", INFO)
 
 #define EVENT_KIND_ENUM(constant, value, name, severity) EVENT_##constant = value,
 enum event_kind { EVENT_KIND_LIST(EVENT_KIND_ENUM) };

@@ -122,6 +122,23 @@ DXP_FN dxp_u64 references(DXP_SHARED struct dxp_window *w, DXP_SHARED struct dxp
 	return (dxp_u64)dxp_post_reference(w, 0, &all, 9);
 }
 
+DXP_FN dxp_u64 allreduces(DXP_SHARED struct dxp_window *w,
+			  const DXP_SHARED struct dxp_allreduce_result *result)
+{
+	struct dxp_allreduce_descriptor d; /* an initializer may call memcpy */
+
+	d.from = d.to = 0x1000;
+	d.count = 16;
+	d.result = 0x2000;
+	d.group = 1;
+	d.type = DXP_FLOAT;
+	d.reduction = DXP_MAX;
+	d.tag = 7;
+	if (dxp_post_allreduce(w, 1, &d, 10) != DXP_OK)
+		return 0;
+	return (dxp_u64)dxp_allreduce_wait(w, result, 7, 100);
+}
+
 DXP_FN dxp_u64 words(DXP_SHARED struct dxp_window *w)
 {
 	dxp_u64 before = dxp_load_acquire64(&w->total_bytes);
@@ -141,6 +158,7 @@ ENTRY every(DXP_SHARED struct dxp_window *w, DXP_SHARED dxp_u64 *out)
 	out[3] = registers(w);
 	out[4] = words(w);
 	out[6] = references(w, (DXP_SHARED struct dxp_chain *)(out + 8));
+	out[7] = allreduces(w, (const DXP_SHARED struct dxp_allreduce_result *)(out + 8));
 #if !defined(DXP_DEVICE_OPENCL) && !defined(__CUDA_ARCH__) && __SIZEOF_POINTER__ >= 8
 	dxp_store_release64(&out[5], 1);
 #endif

@@ -311,7 +311,7 @@ static char *source_read(void)
 	char *text = calloc(1, space), path[512];
 	size_t bytes = 0;
 
-	for (int i = 0; text && i < 3; i++) {
+	for (int i = 0; text && i < 4; i++) {
 		snprintf(path, sizeof(path), "%s/include/dxp/%s", DXP_SOURCE_DIR, files[i]);
 		FILE *f = fopen(path, "r");
 		bytes += f ? fread(text + bytes, 1, space / 4, f) : 0;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzes a manager's reads of etcd. The first byte selects: 'a' an answer, 'r' a row (a line with
- * its key, then JSON), 'p' the store's place. Decoded rows fit the registry, and are written as
- * they were read. */
+ * its key, then JSON), 'p' the store's place, 'e' a block of events, 't' the rows of an export.
+ * Decoded rows and events fit the registry, and are written as they were read. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
 
+#include "manager/etcd_events.h"
 #include "manager/etcd_rows.h"
+#include "manager/transfer.h"
 #include "test/fuzz/fuzz.h"
 
 #define PREFIX "/dxp/lab/"
@@ -68,6 +71,68 @@ static void row_check(char *text)
 	free(sealed);
 }
 
+static void events_check(char *text)
+{
+	struct event_journal l, again;
+
+	assert(event_journal_create(&l, 100) == DXP_OK &&
+	       event_journal_create(&again, 100) == DXP_OK);
+	etcd_events_read(text, 1, &l);
+	char *written = etcd_events_write(&l, 1);
+	assert(written && etcd_events_read(written, 1, &again) == 0);
+	assert(again.next == l.next);
+	free(written);
+	event_journal_destroy(&l);
+	event_journal_destroy(&again);
+}
+
+static struct registry *registry_make(void)
+{
+	static struct rng rng = {1};
+	const struct registry_options options = {.policy = GRANTS_EXPLICIT,
+						 .events = 100,
+						 .entropy = rng_entropy_rng,
+						 .entropy_context = &rng};
+	struct registry *r;
+
+	assert(registry_create(&options, &r) == DXP_OK);
+	return r;
+}
+
+/* Puts the head of a file before the text, with the check value of the key. */
+static char *transfer_text(const uint8_t key[FABRIC_KEY_BYTES], const char *text)
+{
+	struct transfer none = {.registry = registry_make()};
+	char *head = transfer_write(&none, key), *out;
+
+	assert(head);
+	*strstr(head, "\"rows\"") = '\0';
+	assert(asprintf(&out, "%s%s", head, text) > 0);
+	free(head);
+	registry_destroy(none.registry);
+	return out;
+}
+
+static void transfer_check(const char *rest)
+{
+	static const uint8_t key[FABRIC_KEY_BYTES] = {1};
+	struct transfer t = {.registry = registry_make()}, again = {.registry = registry_make()};
+	char *text = transfer_text(key, rest);
+
+	if (transfer_read(text, key, &t) == DXP_OK) {
+		struct transfer written = {.registry = t.registry, .version = t.version};
+		char *out = transfer_write(&written, key);
+		assert(out && transfer_read(out, key, &again) == DXP_OK);
+		assert(again.nodes == written.nodes && again.keys == written.keys);
+		assert(again.tokens == written.tokens && again.grants == written.grants);
+		assert(again.events == written.events && again.version == t.version);
+		free(out);
+	}
+	registry_destroy(t.registry);
+	registry_destroy(again.registry);
+	free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static const uint8_t key[FABRIC_KEY_BYTES] = {1};
@@ -82,6 +147,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		answer_check(text, bytes - 1);
 	else if (data[0] == 'p')
 		place_check(text);
+	else if (data[0] == 't')
+		transfer_check(text);
+	else if (data[0] == 'e')
+		events_check(text);
 	else
 		row_check(text);
 	free(text);

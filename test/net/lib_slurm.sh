@@ -66,7 +66,13 @@ slurm_configure() {
 		PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	EOF
 	printf 'NodeName=n1 Name=xpu Count=2\nNodeName=n2 Name=xpu Count=1\n' >"$slurm/gres.conf"
-	printf 'required %s\n' "$*" >"$slurm/plugstack.conf"
+	slurm_plugin "$@"
+}
+
+# slurm_plugin PLUGIN ARGUMENT...: sets the arguments of the plugin for all later steps.
+slurm_plugin() {
+	printf 'required %s\n' "$*" >"$slurm/plugstack.conf.new"
+	mv "$slurm/plugstack.conf.new" "$slurm/plugstack.conf"
 }
 
 # daemon_start NAME COMMAND...: starts a foreground daemon in its own job.
@@ -81,7 +87,8 @@ nodes_idle() {
 	[ "$(sinfo -h -N -o %T 2>/dev/null | sort -u)" = idle ]
 }
 
-# slurm_start: starts the daemons until both nodes are idle, or calls `without`.
+# slurm_start: starts the daemons until both nodes are idle. They are installed, so a daemon that
+# does not start is a failure.
 slurm_start() {
 	local begin=$SECONDS
 	daemon_start munged munged --foreground --force --key-file="$slurm/munge.key" \
@@ -89,7 +96,7 @@ slurm_start() {
 		--seed-file="$slurm/munge.seed" --log-file="$slurm/munge.log"
 	until [ -S "$slurm/munge.socket" ]; do
 		runs "${daemons[munged]}" && [ $((SECONDS - begin)) -le 60 ] ||
-			without "munged does not start: $(tail -n 1 "$slurm/munged.out")"
+			die "munged does not start: $(tail -n 5 "$slurm"/munge*.{out,log})"
 		sleep 0.1
 	done
 	daemon_start slurmctld slurmctld -D
@@ -98,7 +105,7 @@ slurm_start() {
 	until nodes_idle; do
 		for name in slurmctld n1 n2; do
 			runs "${daemons[$name]}" ||
-				without "Slurm does not start here: $(tail -n 2 "$slurm/$name.out")"
+				die "$name does not start: $(tail -n 5 "$slurm/$name.out")"
 		done
 		[ $((SECONDS - begin)) -le 120 ] ||
 			die "the nodes are not idle: $(sinfo) $(tail "$slurm"/*.out)"

@@ -16,6 +16,8 @@
 . "$(dirname "$0")/lib_namespaces.sh"
 # shellcheck source=test/net/lib_parts.sh
 . "$(dirname "$0")/lib_parts.sh"
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "$0")/lib_processes.sh"
 
 probe=$OPENCL_TESTS/probe_faults
 clients=${CLIENTS:-20} rounds=10 programs='devices events'
@@ -75,6 +77,44 @@ one_machine() {
 	say '== what a program leaves, another does not see'
 	well 60 left secret
 	well 60 'found 0 words' look
+
+	say '== a device that appears while a program lists the devices'
+	mkfifo "$scratch/appeared"
+	exec 8<>"$scratch/appeared"
+	OCL_ICD_VENDORS=$OPENCL_DRIVER "$probe" appear <&8 >"$scratch/appear" 2>&1 &
+	lister=$!
+	until_says ready "$scratch/appear"
+	dxpd --manager "$(cat "$DXP_DIR/manager")" --key "$DXP_DIR/fabric.key" --first 9 \
+		--memory 64M >"$scratch/daemon9.log" 2>&1 &
+	ninth=$!
+	parts="$ninth $lister $parts"
+	until_says 'xpu9: node' "$scratch/daemon9.log"
+	until dxp nodes --json | has '"xpu9"'; do sleep 0.1; done
+	echo >&8
+	wait $lister || die "probe: $(cat "$scratch/appear")"
+	expect '2 devices, then 2, later 3' "$scratch/appear"
+	say "ok: $(grep devices, "$scratch/appear")"
+	kill $ninth
+	wait $ninth || die "daemon 9: $(cat "$scratch/daemon9.log")"
+	exec 8>&-
+
+	say '== a program exits while an xPU does not answer: it leaves the fabric nevertheless'
+	exec 8<>"$scratch/appeared"
+	OCL_ICD_VENDORS=$OPENCL_DRIVER "$probe" wait <&8 >"$scratch/wait" 2>&1 &
+	waiter=$!
+	parts="$waiter $parts"
+	until_says ready "$scratch/wait"
+	kill -STOP "$(process_of daemon2)"
+	echo >&8
+	wait $waiter || die "probe: $(cat "$scratch/wait")"
+	kill -CONT "$(process_of daemon2)"
+	exec 8>&-
+	until dxp events --since 10m >"$scratch/events" &&
+		grep -Eq "(left|died) +probe_faults-$waiter " "$scratch/events"; do
+		sleep 0.1
+	done
+	grep -Eq "left +probe_faults-$waiter " "$scratch/events" ||
+		die "it did not leave: $(grep "probe_faults-$waiter" "$scratch/events")"
 
 	say '== two at once share fairly'
 	# repeats the measurement: on a busy machine, one of the two may begin seconds later

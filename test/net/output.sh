@@ -228,8 +228,22 @@ tokens_begin() {
 	[ -d "$tokens" ] || dxp manager init --dir "$tokens" --bind 127.0.0.1 --port 0 >init
 }
 each_manager() {
+	local how
 	tokens_begin
 	closed='none' each dxp manager init --dir "$tokens"
+	dxp down --dir "$tokens" >out
+	full dxp manager export --dir "$tokens" "$scratch/export"
+	for how in $closed; do
+		rm "$scratch/export"
+		as "$how" dxp manager export --dir "$tokens" "$scratch/export"
+		is 0 "dxp manager export with $how"
+		as "$how" dxp manager import "$scratch/export" --key "$tokens/fabric.key" \
+			--state "$scratch/import-$how"
+		is 0 "dxp manager import with $how"
+	done
+	full dxp manager import "$scratch/export" --key "$tokens/fabric.key" \
+		--state "$scratch/import-full"
+	dxp manager init --dir "$tokens" --bind 127.0.0.1 --port 0 >init
 }
 each_join() {
 	local manager token

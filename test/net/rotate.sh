@@ -143,6 +143,9 @@ rotated "$B"
 until_ok uses_new 3
 runs $pinging || die "the transfer broke: $(cat "$scratch/ping")"
 
+logged=$(dxp events --kind rotated | grep -c ' rotated  *b ')
+[ "$logged" -ge 3 ] || die "$logged rotations of b are in the log: $(dxp events)"
+
 say "== bad input"
 refuse 2 "show | rotate" dxp keys
 refuse 2 "dxp keys show" dxp keys turn

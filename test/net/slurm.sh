@@ -30,7 +30,7 @@ ours() {
 . "$(dirname "$0")/lib_processes.sh"
 declare -A xpus=()
 readonly plugin=$DXP_BIN/../lib/dxp_slurm.so source=${DXP_SOURCE:-$(dirname "$0")/../..}
-readonly run=$scratch/steps limit=8
+readonly run=$scratch/steps
 slurm_need "$plugin"
 
 # until_ok COMMAND...: repeats the command up to 120 s until it succeeds.
@@ -78,8 +78,9 @@ read -r manager token <<<"$(sed -n 's/^ *dxp join //p' "$scratch/init")"
 env DXP_DIR="$scratch/x" dxp join "$manager" "$token" --name machine
 xpu_start gpu --slots 2 --engine ocl --memory 16M
 until_ok alive gpu2 alive
-slurm_configure "$plugin" "dir=$DXP_DIR" "run=$run" "dxp=$DXP_BIN/dxp" \
-	"driver=$DXP_BIN/../lib/libdxp-opencl.so" gres=xpu "timeout=$limit" switch=127.0.0.1
+readonly arguments=("dir=$DXP_DIR" "run=$run" "dxp=$DXP_BIN/dxp"
+	"driver=$DXP_BIN/../lib/libdxp-opencl.so" gres=xpu switch=127.0.0.1)
+slurm_configure "$plugin" "${arguments[@]}" timeout=300
 cp "$source/plugins/slurm/cli_filter.lua" "$slurm"
 sed "s,^DIR=.*,DIR=$DXP_DIR,; s,PATH=,&$DXP_BIN:," "$source/plugins/slurm/epilog_slurmctld.sh" \
 	>"$slurm/epilog_slurmctld.sh"
@@ -146,6 +147,18 @@ refuse 1 'Slurm has given 1' env SLURM_CONF="$scratch/bypass/slurm.conf" \
 	srun --gres=xpu:1 --xpus=2 true
 until_ok grants 0
 
+say "== steps of one job at the same time wait for each other, also if each needs all"
+# shellcheck disable=SC2016 # the variables are of the job
+printf '%s\n' '#!/bin/bash' 'for i in 1 2 3 4; do' \
+	'srun --overlap -n 1 --xpus=2 bash -c "mkdir $0/all && sleep 0.2 && rmdir $0/all" &' \
+	'pids+=($!)' 'done' 'for pid in ${pids[@]}; do wait $pid || echo failed; done' \
+	'echo done' >"$scratch/steps.sh"
+sed -i "s,\$0/all,$scratch/used/all,g" "$scratch/steps.sh"
+sbatch --quiet -n 4 -N 1 --xpus=2 -o "$scratch/steps.out" "$scratch/steps.sh"
+until_ok grep -qs done "$scratch/steps.out"
+! has failed <"$scratch/steps.out" || die "$(cat "$scratch/steps.out")"
+until_ok grants 0
+
 say "== a batch job: each srun in it has its own"
 # shellcheck disable=SC2016 # the variables are of the job
 printf '%s\n' '#!/bin/bash' 'echo "batch ${DXP_CL_NODES:-none}"' 'srun clinfo -l' \
@@ -204,6 +217,13 @@ scontrol update nodename=n2 state=resume
 until_ok nodes_idle
 
 say "== a manager that does not answer"
+before=$(date +%s%N)
+srun --xpus=1 true
+until_ok grants 0
+# as long as four steps take here, and a reserve
+readonly step_s=$((($(date +%s%N) - before) / 1000000000))
+readonly limit=$((8 + 4 * step_s < 300 ? 8 + 4 * step_s : 300))
+slurm_plugin "$plugin" "${arguments[@]}" "timeout=$limit"
 manager_process=$(process_of manager)
 kill -STOP "$manager_process"
 begin=$SECONDS
@@ -215,7 +235,7 @@ runs $silent || die "the step without a manager ended too early: $(cat "$scratch
 has -e 'no answer from the dxp manager in time' -e 'no manager answers' <"$scratch/silent" ||
 	die "$(cat "$scratch/silent")"
 # begin and undo; the rest is for a loaded machine
-[ $((SECONDS - begin)) -le $((2 * limit + 60)) ] || die "$((SECONDS - begin)) s"
+[ $((SECONDS - begin)) -le $((2 * limit + 60 + 20 * step_s)) ] || die "$((SECONDS - begin)) s"
 kill -CONT "$manager_process"
 srun --xpus=1 true
 until_ok grants 0

@@ -13,6 +13,10 @@
  *
  *   share SECONDS      counts slow kernels that complete on the first device
  *
+ *   wait               as once, then waits for a line of standard input before it exits
+ *
+ *   appear             a device appears between two calls of clGetDeviceIDs; standard input: when
+ *
  *   secret, look       write words to device memory; search newly allocated memory for them */
 #include "rig.h"
 
@@ -116,6 +120,13 @@ static void once(void)
 {
 	for (cl_uint d = 0; d < device_count; d++)
 		must("a round", use(d));
+}
+
+static void wait_input(void)
+{
+	once();
+	printf("ready\n");
+	getchar();
 }
 
 static void lost(unsigned seconds)
@@ -302,6 +313,31 @@ static void memory(bool look)
 	clReleaseMemObject(m);
 }
 
+static cl_uint count_devices(cl_device_id *out, cl_uint space)
+{
+	cl_uint count = 0;
+
+	must("clGetDeviceIDs", clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, space, out, &count));
+	return count;
+}
+
+/* The array of the number that the first call returned must suffice for the second one. */
+static void appear(void)
+{
+	cl_device_id ids[RIG_DEVICES_MAX];
+	cl_uint first = count_devices(NULL, 0), second, third;
+	const uint64_t end = now_ns() + 120000000000ull;
+
+	printf("ready\n");
+	getchar();
+	second = count_devices(ids, first);
+	if (second != first)
+		give_up("an array of the number of devices is too short", CL_SUCCESS);
+	while ((third = count_devices(NULL, 0)) <= first && now_ns() < end)
+		usleep(1000);
+	printf("%u devices, then %u, later %u\n", first, second, third);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -311,6 +347,8 @@ int main(int argc, char **argv)
 	open_all();
 	if (strcmp(what, "once") == 0)
 		once();
+	else if (strcmp(what, "wait") == 0)
+		wait_input();
 	else if (strcmp(what, "lost") == 0)
 		lost(seconds);
 	else if (strcmp(what, "stay") == 0)
@@ -323,6 +361,8 @@ int main(int argc, char **argv)
 		run_slow("endless", 0);
 	else if (strcmp(what, "share") == 0)
 		run_slow("slow", seconds);
+	else if (strcmp(what, "appear") == 0)
+		appear();
 	else if (strcmp(what, "secret") == 0 || strcmp(what, "look") == 0)
 		memory(what[0] == 'l');
 	else

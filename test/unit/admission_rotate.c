@@ -43,6 +43,17 @@ static void refused(struct fabric *f, const struct identity *old)
 	fabric_member_kill(late);
 }
 
+static size_t rotations_logged(struct fabric *f, const char *name)
+{
+	const struct event_journal *l = registry_events(f->registry);
+	size_t count = 0;
+
+	for (const struct event_row *e = event_journal_next(l, 0); e;
+	     e = event_journal_next(l, e->sequence + 1))
+		count += e->kind == EVENT_ROTATED && strcmp(e->subject, name) == 0;
+	return count;
+}
+
 static void admission_rotate__name_role_grants_and_lease_stay(void **state)
 {
 	struct fabric *f = world(GRANTS_EXPLICIT);
@@ -76,6 +87,8 @@ static void admission_rotate__name_role_grants_and_lease_stay(void **state)
 	assert_int_equal(COUNTER(f, died), 0);
 	assert_int_equal(COUNTER(f, joined), 2);
 	assert_int_equal(COUNTER(f, rotated), 2);
+	assert_int_equal(rotations_logged(f, "machine"), 1);
+	assert_int_equal(rotations_logged(f, "laptop"), 1);
 	assert_int_equal(admit(f, &next, NULL, ""), DXP_OK);
 	assert_int_equal(channel_last(f->channel)->role, ROLE_XPU);
 	refused(f, &machine);
@@ -162,6 +175,7 @@ static void admission_rotate__no_new_key_without_a_record(void **state)
 	f->options.save = broken_save;
 	fabric_manager_start(f);
 	assert_int_equal(rotate(f, &machine, &next), DXP_EIO);
+	assert_int_equal(rotations_logged(f, "machine"), 0);
 	TEXT_HAS(f, "the old one stays valid");
 	assert_int_equal(COUNTER(f, unsaved), 1);
 	assert_true(known(f, &machine));

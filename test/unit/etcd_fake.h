@@ -230,6 +230,17 @@ static inline void fake_change(struct fake_etcd *e, const json_t *operation)
 	free(name);
 }
 
+/* Returns whether a put names a lease that has ended, which etcd rejects. */
+static inline bool fake_lease_missing(const struct fake_etcd *e, const json_t *operation)
+{
+	const int64_t id = fake_number(json_object_get(operation, "request_put"), "lease");
+
+	for (size_t i = 0; i < FAKE_LEASES; i++)
+		if (e->leases[i].id == id)
+			return false;
+	return id != 0;
+}
+
 static inline json_t *fake_txn(struct fake_etcd *e, const json_t *request)
 {
 	const json_t *compare = json_object_get(request, "compare");
@@ -241,6 +252,12 @@ static inline json_t *fake_txn(struct fake_etcd *e, const json_t *request)
 	assert(json_array_size(compare) <= 128 && json_array_size(success) <= 128);
 	for (size_t i = 0; i < json_array_size(compare); i++)
 		good = good && fake_compare(e, json_array_get(compare, i));
+	for (size_t i = 0; good && i < json_array_size(success); i++)
+		if (fake_lease_missing(e, json_array_get(success, i))) {
+			json_decref(responses);
+			return json_pack("{s:s, s:i}", "error",
+					 "etcdserver: requested lease not found", "code", 5);
+		}
 	if (good) {
 		e->revision++;
 		e->transactions++;

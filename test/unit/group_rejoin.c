@@ -4,22 +4,27 @@
 
 #include "host/group.h"
 #include "host/limits.h"
+#include "inc/endpoint.h"
 #include "test/unit/group_tree.h"
 
 /* The next `fake_creates` creations fail. Others wait while `fake_hold` is true. */
 static atomic_int fake_creates;
 static atomic_bool fake_hold;
 
-int __real_dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-				const struct dxp_inc_group_options *options,
-				struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES]);
-int __wrap_dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-				const struct dxp_inc_group_options *options,
-				struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES]);
+int __real_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+				 const struct dxp_inc_group_options *options,
+				 const atomic_bool *stop, struct dxp_inc_group **out,
+				 char why[DXP_INC_WHY_BYTES]);
 
-int __wrap_dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-				const struct dxp_inc_group_options *options,
-				struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES])
+int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+				 const struct dxp_inc_group_options *options,
+				 const atomic_bool *stop, struct dxp_inc_group **out,
+				 char why[DXP_INC_WHY_BYTES]);
+
+int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+				 const struct dxp_inc_group_options *options,
+				 const atomic_bool *stop, struct dxp_inc_group **out,
+				 char why[DXP_INC_WHY_BYTES])
 {
 	if (atomic_fetch_sub(&fake_creates, 1) > 0) {
 		snprintf(why, DXP_INC_WHY_BYTES, "this is a fake rejection");
@@ -27,7 +32,7 @@ int __wrap_dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootst
 	}
 	while (fake_hold)
 		usleep(1000);
-	return __real_dxp_inc_group_create(inc, bootstrap, options, out, why);
+	return __real_endpoint_group_create(inc, bootstrap, options, stop, out, why);
 }
 
 /* Repeats an allreduce until switches compute one. */

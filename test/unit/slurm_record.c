@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the folders of steps: a lock lives as long as its process, and stale folders are found. */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -118,6 +122,88 @@ static void record_stale__advances(void **state)
 	}
 }
 
+/* Two steps of a job request all of its xPUs: one is first, and the other follows it. */
+static void record_acquire__one_after_the_other(void **state)
+{
+	struct record first, second, other;
+
+	assert_true(record_create(&first, run, "slurm-1-0-0", 0, why));
+	assert_true(record_create(&second, run, "slurm-1-1-0", 0, why));
+	assert_true(record_create(&other, run, "slurm-2-0-0", 0, why));
+	assert_true(record_acquire(&other, run, "slurm-2-", 2, 2));
+	assert_false(record_acquire(&first, run, "slurm-1-", 3, 2));
+	assert_int_equal(errno, 0);
+	assert_int_equal(record_xpus(run, "slurm-1-"), 0); /* a step that waits has none */
+	assert_true(record_acquire(&second, run, "slurm-1-", 2, 2));
+	assert_false(record_acquire(&first, run, "slurm-1-", 1, 2));
+	assert_true(record_acquire(&second, run, "slurm-1-", 1, 2)); /* again, with fewer */
+	assert_true(record_acquire(&first, run, "slurm-1-", 1, 2));
+	assert_int_equal(record_xpus(run, "slurm-1-"), 2);
+	record_close(&second, true);
+	assert_true(record_acquire(&first, run, "slurm-1-", 2, 2));
+	assert_int_equal(unlinkat(first.fd, "xpus", 0), 0);
+	assert_int_equal(mkdirat(first.fd, "xpus", 0700), 0); /* the number cannot be written */
+	assert_false(record_acquire(&first, run, "slurm-1-", 1, 2));
+	assert_int_equal(errno, EISDIR);
+	assert_int_equal(unlinkat(first.fd, "xpus", AT_REMOVEDIR), 0);
+	record_close(&first, true);
+	record_close(&other, true);
+}
+
+#define STEPS 12
+#define GIVEN 3
+
+/* Takes one xPU, waits until it may end, and returns it. */
+static int step_process(unsigned number, int over)
+{
+	struct record r;
+	char name[32], byte;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no process */
+	snprintf(name, sizeof(name), "slurm-5-%u-0", number);
+	if (!record_create(&r, run, name, 0, why))
+		return 1;
+	while (!record_acquire(&r, run, "slurm-5-", 1, GIVEN)) {
+		if (errno)
+			return 2;
+		nanosleep(&(struct timespec){.tv_nsec = MS_NS}, NULL);
+	}
+	if (record_xpus(run, "slurm-5-") > GIVEN)
+		return 3;
+	if (read(over, &byte, 1) != 1)
+		return 4;
+	record_close(&r, true);
+	return 0;
+}
+
+/* Many processes: never more than are given, and each gets its own in the end. */
+static void record_acquire__processes(void **state)
+{
+	pid_t children[STEPS];
+	int over[2], status, failed = 0;
+
+	assert_int_equal(pipe(over), 0);
+	for (unsigned i = 0; i < STEPS; i++) {
+		children[i] = fork();
+		assert_true(children[i] >= 0);
+		if (children[i] == 0)
+			_exit(step_process(i, over[0]));
+	}
+	const uint64_t until_ns = clock_now_ns() + 120 * S_NS;
+	while (record_xpus(run, "slurm-5-") < GIVEN && clock_now_ns() < until_ns)
+		nanosleep(&(struct timespec){.tv_nsec = MS_NS}, NULL);
+	assert_int_equal(record_xpus(run, "slurm-5-"), GIVEN);
+	for (unsigned i = 0; i < STEPS; i++)
+		assert_int_equal(write(over[1], "x", 1), 1);
+	for (unsigned i = 0; i < STEPS; i++) {
+		assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+		failed += status != 0;
+	}
+	assert_int_equal(failed, 0);
+	close(over[0]);
+	close(over[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +211,8 @@ int main(void)
 		cmocka_unit_test(record_create__locks),
 		cmocka_unit_test(record_stale__after_a_kill),
 		cmocka_unit_test(record_stale__advances),
+		cmocka_unit_test(record_acquire__one_after_the_other),
+		cmocka_unit_test(record_acquire__processes),
 	};
 	return cmocka_run_group_tests(tests, folder_create, folder_remove);
 }

@@ -20,6 +20,7 @@
 #include <dxp/status.h>
 
 #include "manager/store.h"
+#include "node/limits.h"
 
 static char folder[64], path[96];
 
@@ -404,24 +405,63 @@ static void store_open__a_folder_we_may_not_write(void **state)
 	assert_int_equal(status, DXP_EACCESS);
 }
 
-/* A limit on file sizes models the full disk. The save fails as a whole, and a later one
- * succeeds. */
-static void store_save__again_after_a_full_disk(void **state)
+/* Saves while a limit on file sizes models a full disk. */
+static int save_on_a_full_disk(struct store *s, struct registry *r)
 {
 	struct rlimit before, tight;
-	struct registry *r = registry_make();
-	struct store_op op;
-	struct store *s;
 
-	registry_fill(r);
-	assert_int_equal(store_open(folder, &s), DXP_OK);
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	tight = (struct rlimit){4096, before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
 	int status = store_save(s, r);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-	assert_int_equal(status, DXP_EIO);
+	return status;
+}
+
+/* The node that a full table has forgotten is deleted once the disk has space again. */
+static void store_save__deletes_after_a_full_disk(void **state)
+{
+	struct registry *r = registry_make();
+	struct store_op op;
+	struct store *s;
+
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	for (uint16_t id = 1; id <= FABRIC_NODES_MAX; id++) {
+		op = node_op(id, NODE_GONE);
+		assert_int_equal(registry_load(r, &op), DXP_OK);
+	}
+	registry_store_again(r);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	op = node_op(FABRIC_NODES_MAX + 1, NODE_GONE);
+	assert_int_equal(registry_load(r, &op), DXP_OK); /* forgets the first one */
+	assert_int_equal(save_on_a_full_disk(s, r), DXP_EIO);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	registry_destroy(r);
+	r = registry_make();
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_load(s, r), DXP_OK);
+	assert_int_equal(registry_node_count(r, NODE_GONE), FABRIC_NODES_MAX);
+	assert_false(registry_next_store(r, &op)); /* the table was not overfull */
+	registry_store_again(r);
+	assert_true(registry_next_store(r, &op));
+	assert_int_equal(op.kind, STORE_NODE_PUT);
+	assert_int_equal(op.entry.id, 2);
+	store_close(s);
+	registry_destroy(r);
+}
+
+/* The save fails as a whole, and a later one succeeds. */
+static void store_save__again_after_a_full_disk(void **state)
+{
+	struct registry *r = registry_make();
+	struct store_op op;
+	struct store *s;
+
+	registry_fill(r);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(save_on_a_full_disk(s, r), DXP_EIO);
 	assert_int_equal(store_save(s, r), DXP_OK);
 	assert_false(registry_next_store(r, &op));
 	store_close(s);
@@ -452,6 +492,7 @@ int main(void)
 		IN_FOLDER(store_open__no_folder_there),
 		IN_FOLDER(store_open__a_folder_we_may_not_write),
 		IN_FOLDER(store_save__again_after_a_full_disk),
+		IN_FOLDER(store_save__deletes_after_a_full_disk),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,8 @@ dxp_event event_name(cl_event e);
 cl_int event_posted(cl_event e, dxp_event source);
 /* Returns the number of commands that have not completed. */
 uint32_t events_pending(void);
+/* Returns true if the command runs on several devices (cl_dxp_collective). */
+bool event_is_collective(const struct _cl_event *e);
 bool event_has_ended(void *event);
 /* Forgets the failed event that all failed commands share; for the exit. */
 void events_close(void);

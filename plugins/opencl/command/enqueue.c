@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <dxp/cl_ext.h>
-
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/node/device.h"
 
@@ -133,12 +131,12 @@ static void past_join(cl_event e, const struct _cl_event *waited)
 }
 
 /* Returns true if the program must see `waited` complete before `e`: it has not completed, and runs
- * on another device. Commands of the same device are included for an allreduce, which starts when
+ * on another device. Commands of the same device are included for a collective, which starts when
  * the last one has completed. */
 static bool precedes(const struct _cl_event *waited, const struct _cl_event *e)
 {
 	return waited->queue && !event_has_ended((void *)waited) &&
-	       (waited->device != e->device || e->type == CL_COMMAND_ALLREDUCE_DXP);
+	       (waited->device != e->device || event_is_collective(e));
 }
 
 static cl_int predecessors_set(cl_event e, cl_uint count, const cl_event *list)

@@ -98,6 +98,11 @@ bool event_has_ended(void *event)
 	return ((cl_event)event)->status <= CL_COMPLETE;
 }
 
+bool event_is_collective(const struct _cl_event *e)
+{
+	return e->type >= CL_COMMAND_ALLREDUCE_DXP && e->type <= CL_COMMAND_ALL_TO_ALL_DXP;
+}
+
 static dxp_event failed_name(void)
 {
 	if (!failed && opencl_fabric() && dxp_event_create(opencl_fabric(), &failed) == DXP_OK)
@@ -221,13 +226,13 @@ static void times_order(cl_event e)
 	e->queue->ended_ns = e->ended_ns;
 }
 
-/* Sets START of an allreduce: the end of the last command that it waited for. The node reports only
+/* Sets START of a collective: the end of the last command that it waited for. The node reports only
  * the times of a mark at its end. */
-static void allreduce_start(cl_event e)
+static void collective_start(cl_event e)
 {
 	uint64_t start = e->submitted_ns;
 
-	if (e->type != CL_COMMAND_ALLREDUCE_DXP)
+	if (!event_is_collective(e))
 		return;
 	for (uint32_t i = 0; i < e->predecessor_count; i++)
 		start = max_u64(start, e->predecessors[i]->ended_ns);
@@ -242,7 +247,7 @@ static void end_now(cl_event e, cl_int status)
 		status = e->finish(e, status, e->finish_context);
 	e->finish = NULL;
 	e->status = status < 0 ? status : CL_COMPLETE;
-	allreduce_start(e);
+	collective_start(e);
 	times_order(e);
 	names_end(e);
 	if (e->watched)

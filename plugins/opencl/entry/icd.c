@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mac.h"
+#include "host/abandon.h"
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/entry/extension.h"
 #include "plugins/opencl/node/device.h"
@@ -102,7 +103,8 @@ DXP_API CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platfor
 
 static pthread_mutex_t leave_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left_cond = PTHREAD_COND_INITIALIZER;
-static bool left;
+static bool left;   /* the fabric is closed; guarded by leave_lock, as is the next one */
+static bool ending; /* the fabric is being closed */
 
 static struct timespec wall_after(uint64_t ns)
 {
@@ -118,6 +120,9 @@ static struct timespec wall_after(uint64_t ns)
 static void *close_notify(void *context)
 {
 	devices_close();
+	pthread_mutex_lock(&leave_lock);
+	ending = true;
+	pthread_mutex_unlock(&leave_lock);
 	dxp_fabric_close(context);
 	pthread_mutex_lock(&leave_lock);
 	left = true;
@@ -127,8 +132,8 @@ static void *close_notify(void *context)
 }
 
 /* Closes the connections and leaves the fabric, which frees this host's resources on the nodes
- * before its lease expires. A silent node may need seconds, so the wait is bounded. The thread that
- * closes ends with the program. */
+ * before its lease expires. A silent node may need seconds, so the wait is bounded; then only
+ * notices are sent. The thread that closes ends with the program. */
 static void leave(struct dxp_fabric *f)
 {
 	struct timespec until = wall_after(LEAVE_NS);
@@ -140,6 +145,8 @@ static void leave(struct dxp_fabric *f)
 	pthread_mutex_lock(&leave_lock);
 	while (!left && pthread_cond_timedwait(&left_cond, &leave_lock, &until) == 0)
 		;
+	if (!ending)
+		fabric_abandon(f);
 	pthread_mutex_unlock(&leave_lock);
 }
 

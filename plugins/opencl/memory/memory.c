@@ -167,7 +167,7 @@ cl_int memory_check(cl_mem m, cl_command_queue queue)
 	return m->context == queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
-cl_int memory_check_buffer(cl_mem m, cl_command_queue queue)
+cl_int memory_check_buffer_of(cl_mem m, cl_command_queue queue, cl_device_id d)
 {
 	cl_int error = memory_check(m, queue);
 
@@ -175,10 +175,15 @@ cl_int memory_check_buffer(cl_mem m, cl_command_queue queue)
 		return error;
 	if (m->type != CL_MEM_OBJECT_BUFFER)
 		return CL_INVALID_MEM_OBJECT;
-	cl_uint align = device_uint(queue->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
+	cl_uint align = device_uint(d, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
 	if (m->parent && align && m->origin % align)
 		return CL_MISALIGNED_SUB_BUFFER_OFFSET;
 	return CL_SUCCESS;
+}
+
+cl_int memory_check_buffer(cl_mem m, cl_command_queue queue)
+{
+	return memory_check_buffer_of(m, queue, queue->device);
 }
 
 cl_int memory_check_image(cl_mem m, cl_command_queue queue)

@@ -57,6 +57,8 @@ cl_int memory_properties_set(cl_mem m, const cl_mem_properties *properties);
  * CL_INVALID_CONTEXT. */
 cl_int memory_check(cl_mem m, cl_command_queue queue);
 cl_int memory_check_buffer(cl_mem m, cl_command_queue queue);
+/* For a command of `queue` that uses the buffer on device `d`. */
+cl_int memory_check_buffer_of(cl_mem m, cl_command_queue queue, cl_device_id d);
 cl_int memory_check_image(cl_mem m, cl_command_queue queue);
 /* Returns the largest value of `param` among the context's devices. Caller does not hold the
  * lock. */

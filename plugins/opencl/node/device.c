@@ -168,28 +168,42 @@ cl_int devices_find(cl_device_id **out, cl_uint *count)
 	return device_count ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
+/* Writes at most `space` known devices of this type; returns the number of all. */
+static cl_uint known_of_type(cl_device_type type, cl_device_id *out, cl_uint space)
+{
+	cl_uint found = 0;
+
+	for (cl_uint i = 0; i < device_count; i++) {
+		bool is_default =
+			i == 0 && type != CL_DEVICE_TYPE_ALL && (type & CL_DEVICE_TYPE_DEFAULT);
+		if (!is_default && !(device_type(devices[i]) & type))
+			continue;
+		if (found < space)
+			out[found] = devices[i];
+		found++;
+	}
+	return found;
+}
+
+/* Does not search if the known devices fill the space: programs get the number by one call, the
+ * devices by a second one, and read as many devices as the second call reports. */
 cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl_uint *count)
 {
-	const cl_device_type known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU |
+	const cl_device_type valid = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU |
 				     CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR |
 				     CL_DEVICE_TYPE_CUSTOM;
 	cl_device_id *all;
-	cl_uint there = 0, found = 0;
+	cl_uint there, found;
 
-	if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~known))
+	if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~valid))
 		return CL_INVALID_DEVICE_TYPE;
-	cl_int error = devices_find(&all, &there);
-	for (cl_uint i = 0; i < there; i++) {
-		bool is_default =
-			i == 0 && type != CL_DEVICE_TYPE_ALL && (type & CL_DEVICE_TYPE_DEFAULT);
-		if (!is_default && !(device_type(all[i]) & type))
-			continue;
-		if (found < space)
-			out[found] = all[i];
-		found++;
+	found = known_of_type(type, out, space);
+	if (!out || found < space) {
+		devices_find(&all, &there);
+		found = known_of_type(type, out, space);
 	}
 	*count = found;
-	return error != CL_SUCCESS ? error : found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+	return found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
 /* The standard does not define what a NULL platform means; here, the only platform. */

@@ -45,8 +45,9 @@ cl_int network_ready(cl_device_id d);
 /* device_info.c: answers clGetDeviceInfo. CL_SUCCESS or CL_INVALID_VALUE. */
 cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i);
 
-/* device.c: searches for devices and returns those of this type, as clGetDeviceIDs does. Writes at
- * most `space`; *count is the number of all. CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND. */
+/* device.c: returns the devices of this type, as clGetDeviceIDs does. First searches for more,
+ * except into an array that the known ones fill. Writes at most `space`; *count is the number of
+ * all. CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND. */
 cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint space, cl_uint *count);
 cl_device_type device_type(cl_device_id d);
 /* For the exit. devices_detach marks all devices as lost. devices_close then closes their

@@ -36,6 +36,11 @@ static const struct {
 	{CL_COMMAND_FILL_BUFFER, "fill buffer", false},
 	{CL_COMMAND_FILL_IMAGE, "fill image", false},
 	{CL_COMMAND_ALLREDUCE_DXP, "allreduce", false},
+	{CL_COMMAND_REDUCE_DXP, "reduce", false},
+	{CL_COMMAND_REDUCE_SCATTER_DXP, "reduce-scatter", false},
+	{CL_COMMAND_ALL_GATHER_DXP, "all-gather", true},
+	{CL_COMMAND_BROADCAST_DXP, "broadcast", true},
+	{CL_COMMAND_ALL_TO_ALL_DXP, "all-to-all", true},
 };
 
 const char *report_type_name(cl_command_type type)

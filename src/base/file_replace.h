@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Replaces small files, so that readers never see a part of one. */
+#ifndef BASE_FILE_REPLACE_H
+#define BASE_FILE_REPLACE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Puts a new file with this text and mode in the place of `path`, also after a power failure.
+ * Several processes may do so at the same time; the last one wins. Returns false with errno; then
+ * the old file stays. */
+bool file_replace(const char *path, const char *text, mode_t mode);
+
+#endif
