@@ -23,7 +23,7 @@ static void bodies_decode(const uint8_t *body, size_t bytes, uint16_t flags)
 	struct wire_reset reset;
 	struct wire_get get;
 	struct wire_atomic atomic, atomic_again;
-	uint8_t again[WIRE_HELLO_BYTES];
+	uint8_t again[WIRE_HELLO_SEALED_BYTES] = {0};
 	volatile uint8_t last = 0;
 
 	if (wire_ack_decode(body, bytes, flags, &ack) == DXP_OK && ack.sack_words > 0)
