@@ -26,7 +26,8 @@ set(DXP_WAITING_TESTS
 	net/web_hostile net/data_path net/badinput net/silence net/output net/bridge_far
 	net/inc_faults net/inc_loss net/admission net/advertise net/inc_compat net/inc_hostile
 	net/inc_limits net/inc_priority net/managers net/managers_partition net/sessions net/observe
-	net/bench_to net/chaos net/web unit/dxpd unit/host_bridge unit/host_mmd unit/fault)
+	net/parted net/bench_to net/chaos net/web unit/dxpd unit/host_bridge unit/host_mmd
+	unit/fault)
 
 # Sets the cost and the job slots of a test. `slots`: those of its kind.
 function(dxp_test_time name slots)

@@ -34,11 +34,12 @@ struct peer {
 	uint32_t to_send; /* `to_send` of that member, from its AWAITED */
 	/* `next` is valid, and both members have given up the same members */
 	bool known;
-	bool gone;         /* this member has given up that member, which seems dead */
-	bool awaited;      /* `to_send` arrived in this round of the query */
-	bool owes_frozen;  /* this member must send a FROZEN to that member */
-	bool owes_awaited; /* this member must send an AWAITED to that member */
-	uint16_t fetched;  /* results that this member must still send to that member */
+	bool gone;        /* this member has given up that member, which seems dead */
+	bool awaited;     /* `to_send` arrived in this round of the query */
+	bool owes_frozen; /* this member must send a FROZEN to that member */
+	/* this member must send an AWAITED to that member, or a FREEZE if the group is lost */
+	bool owes_awaited;
+	uint16_t fetched; /* results that this member must still send to that member */
 	uint32_t fetch_from;
 };
 

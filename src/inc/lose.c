@@ -322,7 +322,11 @@ static bool peer_answer(struct inc_group *g, struct inc_batch *out, uint32_t mem
 	struct peer *p = &g->peers[member];
 
 	if (p->owes_awaited && !batch_full(out)) {
-		lose_peer_add(g, out, INC_AWAITED, member, g->to_send);
+		/* A member that missed the loss of the group would wait for ever for this one. */
+		if (g->state == GROUP_LIVE)
+			lose_peer_add(g, out, INC_AWAITED, member, g->to_send);
+		else
+			lose_peer_add(g, out, INC_FREEZE, member, g->next);
 		p->owes_awaited = false;
 	}
 	if (p->owes_frozen && !batch_full(out)) {

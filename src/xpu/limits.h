@@ -42,6 +42,12 @@
 #define XPU_CLEAR_BYTES (1u << 20)
 /* bytes of a departed tenant's pages returned to the system per poll */
 #define XPU_DISCARD_BYTES (1u << 20)
+/* ns between attempts to send a lost event to another xPU: a session needs some ms to restart */
+#define XPU_NOTICE_AGAIN_NS (50ull * 1000 * 1000)
+/* ns in which attempts begin: longer than a lease, so that the loss of an xPU is known first */
+#define XPU_NOTICE_NS (5000ull * 1000 * 1000)
+/* lost events per xPU: a host may have as many commands in 64 other xPUs; 8 MiB */
+#define XPU_NOTICES_MAX 65536
 /* ns between checks of tenants' files, in which a hostile kernel can fill memory, as it can with
  * ordinary memory */
 #define XPU_FILES_NS (1000ull * 1000 * 1000)

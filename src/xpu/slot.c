@@ -48,6 +48,58 @@ static const struct slot_hooks hooks = {
 	.interrupt = interrupted,
 };
 
+static int notice_find(void *context, uint16_t node, uint32_t *magic)
+{
+	struct node_entry entry;
+	struct dxp_target to = {.magic = 0};
+	int status = slot_peer(context, node, &entry, &to);
+
+	*magic = to.magic;
+	return status;
+}
+
+static int notice_put(void *context, uint16_t node, uint32_t magic, const struct command_event *e,
+		      outbox_done done, void *done_context)
+{
+	const struct dxp_target to = {.node = node, .qp = NODE_SERVICE_QP, .magic = magic};
+
+	return reply_event_notify(context, &to, e, done, done_context);
+}
+
+static struct tenant *notice_tenant(const struct slot *s, const struct notice_host *host)
+{
+	struct tenant *t = s->closing ? NULL : tenant_find(s, host->node);
+
+	return t && t->owner == host->owner && !t->gone ? t : NULL;
+}
+
+static bool notice_needed(void *context, const struct notice_host *host)
+{
+	return notice_tenant(context, host) != NULL;
+}
+
+static void notice_failed(void *context, const struct notice_host *host, uint16_t node)
+{
+	struct slot *s = context;
+	struct tenant *t = notice_tenant(s, host);
+
+	if (!t)
+		return;
+	log_warn("node %u gets no events of host node %u from here, although it is alive: the "
+		 "host's commands are cancelled, its memory is freed; check the network between "
+		 "the two xPUs",
+		 node, host->node);
+	s->hooks->evict(t, DXP_EPEERLOST);
+	node_peer_reset(s->node, host->node, DXP_EPEERLOST);
+}
+
+static const struct notices_hooks notice_hooks = {
+	.find = notice_find,
+	.send = notice_put,
+	.needed = notice_needed,
+	.failed = notice_failed,
+};
+
 static void interrupts_to(struct slot *s, struct node *n)
 {
 	pthread_mutex_lock(&s->interrupt_lock);
@@ -233,6 +285,8 @@ static int parts_start(struct slot *s)
 	if (status == DXP_OK)
 		status = outbox_create(node_window(s->node), &s->outbox);
 	if (status == DXP_OK)
+		status = notices_create(&notice_hooks, s, &s->notices);
+	if (status == DXP_OK)
 		status = s->zygote ? node_watch(s->node, s->wakeup_fd)
 				   : worker_open_thread(s, &s->worker);
 	if (status == DXP_OK && s->bridged)
@@ -285,6 +339,7 @@ void slot_close(struct slot *s)
 	switches_close(s);
 	tenants_cancel(s);
 	outbox_destroy(s->outbox);
+	notices_destroy(s->notices);
 	interrupts_to(s, NULL);
 	node_close(s->node); /* before the memory that it sends from is freed */
 	if (s->wakeup_fd >= 0)
@@ -356,6 +411,8 @@ uint32_t slot_service(struct slot *s)
 		work += bridged_poll(s->bridged);
 	work += workers_begun_notify(s);
 	work += reply_events_flush_due(s);
+	if (notices_deadline(s->notices) != UINT64_MAX)
+		work += notices_advance(s->notices, clock_now_ns());
 	work += tenants_reap(s);
 	work += ports_reap(s);
 	work += tenant_memories_advance(s);
@@ -380,6 +437,7 @@ uint64_t slot_deadline(struct slot *s)
 	if (!workers_sleeping(s) || (s->clearings && !s->bridged) || tenant_memories_due(s))
 		return 0;
 	uint64_t deadline_ns = min_u64(reply_events_deadline(s), workers_begun_deadline(s));
+	deadline_ns = min_u64(deadline_ns, notices_deadline(s->notices));
 	deadline_ns = min_u64(deadline_ns, tenant_memories_deadline(s));
 	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;
 }

@@ -17,6 +17,7 @@
 #include "xpu/worker.h"
 #include "xpu/graph.h"
 #include "xpu/bulk.h"
+#include "xpu/notices.h"
 #include "xpu/outbox.h"
 #include "xpu/programs.h"
 #include "engine/pump.h"
@@ -272,6 +273,7 @@ struct slot {
 	/* node to wake; NULL: closed */
 	struct node *interrupted;
 	struct outbox *outbox;
+	struct notices *notices;
 	struct scrub scrub;
 	struct tenant *tenants;
 	struct tenant_memory *memories; /* memories of tenants that have left */

@@ -23,6 +23,7 @@ struct transfer {
 	uint32_t key;
 	uint32_t pending; /* incomplete messages */
 	bool notified;    /* the event was queued */
+	bool event_lost;  /* it has not arrived */
 	int status;
 	struct bulk bulk; /* BRIDGED source: reads by DMA, then PUTs */
 };
@@ -76,14 +77,14 @@ static void transfer_end(struct transfer *f)
 		task_end(t, f->status);
 	} else {
 		f->work->ended_ns = clock_now_ns();
-		if (f->notified)
-			f->work->to_node = 0;
+		if (f->notified && !f->event_lost)
+			f->work->to_node = 0; /* otherwise work_done() sends it again */
 		work_done(f->work, f->status);
 	}
 	free(f);
 }
 
-static void message_ended(void *context, int status);
+static void event_ended(void *context, int status);
 
 static void event_put(struct transfer *f)
 {
@@ -95,7 +96,7 @@ static void event_put(struct transfer *f)
 		.ended_ns = clock_now_ns(),
 	};
 
-	if (reply_event_notify(f->tenant->slot, &f->to, &e, message_ended, f) != DXP_OK) {
+	if (reply_event_notify(f->tenant->slot, &f->to, &e, event_ended, f) != DXP_OK) {
 		f->status = DXP_ENOMEM;
 		return;
 	}
@@ -109,6 +110,26 @@ static bool event_due(const struct transfer *f)
 	       f->status == DXP_OK;
 }
 
+static void one_ended(struct transfer *f)
+{
+	if (--f->pending > 0)
+		return;
+	if (f->bytes && f->status == DXP_OK)
+		key_remember(f);
+	if (event_due(f))
+		event_put(f);
+	if (f->pending == 0)
+		transfer_end(f);
+}
+
+static void event_ended(void *context, int status)
+{
+	struct transfer *f = context;
+
+	f->event_lost = status != DXP_OK;
+	one_ended(f);
+}
+
 static void message_ended(void *context, int status)
 {
 	struct transfer *f = context;
@@ -118,14 +139,7 @@ static void message_ended(void *context, int status)
 		status = DXP_EPEERLOST;
 	if (f->status == DXP_OK)
 		f->status = status;
-	if (--f->pending > 0)
-		return;
-	if (f->bytes && f->status == DXP_OK)
-		key_remember(f);
-	if (event_due(f))
-		event_put(f);
-	if (f->pending == 0)
-		transfer_end(f);
+	one_ended(f);
 }
 
 /* All data is in the outbox: queues the event before its completion, if permitted. */

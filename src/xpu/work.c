@@ -16,11 +16,10 @@ void work_free(struct work *w)
 /* Commands at the peer may wait for the event. */
 static void peer_notify(struct work *w, const struct command_event *e)
 {
-	struct node_entry entry;
-	struct dxp_target to;
+	const struct notice_host host = {w->tenant->host, w->tenant->owner};
 
-	if (w->to_node && e->event && slot_peer(w->tenant->slot, w->to_node, &entry, &to) == DXP_OK)
-		reply_event_notify(w->tenant->slot, &to, e, NULL, NULL);
+	if (w->to_node && e->event)
+		notice_send(w->tenant->slot->notices, &host, w->to_node, e, clock_now_ns());
 }
 
 void work_report(struct work *w, int status)

@@ -233,6 +233,41 @@ static void lose__dead_member(void **state)
 	rig_close(&r);
 }
 
+static unsigned cut_hook(struct rig *r, const struct rig_packet *p)
+{
+	return p->path.from_ip == rig_host_ip(3) || p->path.to_ip == rig_host_ip(3) ? 0 : 1;
+}
+
+/* The others lose the group before they begin an operation, while a member is cut off. */
+static void lose__member_that_was_cut_off_ends_too(void **state)
+{
+	struct rig r;
+	struct job jobs[4];
+
+	rig_open(&r, 4, two_leaves, 3, one_root);
+	rig_ready(&r);
+	jobs_make(jobs, 4);
+	for (unsigned i = 0; i < 4; i++)
+		jobs[i].started = CALLS;
+	r.hook = cut_hook;
+	inc_group_give_up(r.hosts[0].group, DXP_ECANCELED, r.now_ns);
+	jobs_run(&r, jobs, 4 * r.deadline_ns);
+	assert_true(inc_group_lost(r.hosts[0].group));
+	assert_true(inc_group_lost(r.hosts[1].group));
+	assert_false(inc_group_lost(r.hosts[3].group));
+	r.hook = NULL;
+	jobs[3].started = CALLS - 1; /* as if it had completed the one before */
+	jobs[3].calls[CALLS - 2].done = true;
+	const uint64_t begin_ns = r.now_ns;
+	while (!jobs[3].calls[CALLS - 1].done && r.now_ns - begin_ns < 9 * S_NS)
+		jobs_run(&r, jobs, 10 * MS_NS);
+	assert_true(jobs[3].calls[CALLS - 1].done);
+	assert_int_equal(jobs[3].calls[CALLS - 1].status, DXP_EPEERLOST);
+	assert_in_range(r.now_ns - begin_ns, 1, r.deadline_ns);
+	jobs_free(jobs, 4);
+	rig_close(&r);
+}
+
 /* It reports that it does not know the group, so no member waits for the deadline. */
 static void lose__forgotten_group_is_noticed_at_once(void **state)
 {
@@ -408,6 +443,7 @@ int main(void)
 		cmocka_unit_test(lose__switch_dies_while_packets_get_lost),
 		cmocka_unit_test(lose__ends_within_the_deadline),
 		cmocka_unit_test(lose__dead_member),
+		cmocka_unit_test(lose__member_that_was_cut_off_ends_too),
 		cmocka_unit_test(lose__forgotten_group_is_noticed_at_once),
 		cmocka_unit_test(lose__disagreement),
 		cmocka_unit_test(lose__member_that_only_some_receive),

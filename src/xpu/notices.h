@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events for other xPUs, where commands wait for them. A session between two xPUs can fail although
+ * both stay in the fabric, for example after a cut of some seconds. The events that it loses are
+ * sent again, until the other xPU has them or has restarted. After XPU_NOTICE_NS, the host fails
+ * instead. A second arrival has no effect. For one thread. */
+#ifndef XPU_NOTICES_H
+#define XPU_NOTICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/command.h"
+#include "xpu/outbox.h"
+
+struct notices;
+
+/* Names a host, and its memory, which distinguishes it from earlier hosts of this node. */
+struct notice_host {
+	uint16_t node;
+	uint32_t owner;
+};
+
+/* Functions of the owner of the notices. `context` is that of notices_create(). */
+struct notices_hooks {
+	/* Finds the magic of a live xPU. DXP_EINVAL: it is none; other errors may pass. */
+	int (*find)(void *context, uint16_t node, uint32_t *magic);
+	/* Queues the event. Calls `done` once, later, if it returns DXP_OK. */
+	int (*send)(void *context, uint16_t node, uint32_t magic, const struct command_event *e,
+		    outbox_done done, void *done_context);
+	/* Returns true if the host still uses this xPU. */
+	bool (*needed)(void *context, const struct notice_host *host);
+	/* The live xPU `node` cannot get events of this host, whose commands there wait for ever.
+	 * So the host must be evicted. */
+	void (*failed)(void *context, const struct notice_host *host, uint16_t node);
+};
+
+int notices_create(const struct notices_hooks *hooks, void *context, struct notices **out);
+/* Frees everything. All calls of `done` must have been made. */
+void notices_destroy(struct notices *n);
+/* Sends an event to the xPU `node`. Without memory, the host fails. */
+void notice_send(struct notices *n, const struct notice_host *host, uint16_t node,
+		 const struct command_event *e, uint64_t now_ns);
+/* Sends lost events again that are due. Returns their number. */
+uint32_t notices_advance(struct notices *n, uint64_t now_ns);
+/* Returns the time of the next event that is due; UINT64_MAX: none. */
+uint64_t notices_deadline(const struct notices *n);
+
+#endif

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Two xPUs cannot reach each other for some time, although both are alive. An allreduce that they
+# compute meanwhile fails with a message, and does not hang. The next one works.
+#
+#   dxpd: xpu1   127.0.0.1:4801 --- packets to port 4802 are dropped --- 127.0.0.1:4802   dxpd: xpu2
+without() {
+	echo "skipped: $1"
+	exit 77
+}
+for program in nft ip; do
+	command -v $program >/dev/null || without "$program is not installed; tools/setup test"
+done
+if [ "${1-}" != inside ]; then
+	unshare -n true 2>/dev/null || without 'needs root for network namespaces'
+	exec unshare -n "$0" inside
+fi
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+[ -x "$DXP_BIN/cl_allreduce" ] || without 'cl_allreduce is not built'
+
+mine=()
+ours() { echo "${mine[@]}"; }
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "$0")/lib_processes.sh"
+
+# start LOG TEXT COMMAND...: starts a command; waits for the text in its log.
+start() {
+	local log=$scratch/$1 text=$2
+	shift 2
+	"$@" >"$log" 2>&1 &
+	mine+=($!)
+	for _ in {1..2400}; do # at most 120 s
+		! grep -qsE -- "$text" "$log" || return 0
+		sleep 0.05
+	done
+	die "'$text' is not in: $(cat "$log")"
+}
+
+# sums: adds up vectors of both xPUs. Bound of docs/guide/collectives.md: 20 s; the rest is for
+# builds and busy machines.
+sums() { timeout -k 1 60 dxp run -- cl_allreduce >"$scratch/sums" 2>&1; }
+
+ip link set lo up
+mkdir -p "$DXP_DIR"
+start manager 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
+	--state "$scratch/state" --bind 127.0.0.1:4795
+echo 127.0.0.1:4795 >"$DXP_DIR/manager"
+for i in 1 2; do
+	start "xpu$i" ' at .* MiB' dxpd --manager 127.0.0.1:4795 --key "$DXP_DIR/fabric.key" \
+		--bind 127.0.0.1 --port "480$i" --first $i --memory 128M \
+		--state "$scratch/state-xpu$i"
+done
+
+say '== before'
+sums || die "$(cat "$scratch/sums")"
+
+say '== the xPUs cannot reach each other'
+nft -f - <<-'E'
+	table ip parted {
+		chain out {
+			type filter hook output priority 0;
+			udp sport 4801 udp dport 4802 drop
+			udp sport 4802 udp dport 4801 drop
+		}
+	}
+E
+status=0
+sums || status=$?
+[ $status -eq 1 ] || die "status $status: $(cat "$scratch/sums")"
+expect 'OpenCL error' "$scratch/sums"
+
+say '== afterwards'
+nft delete table ip parted
+sums || die "$(cat "$scratch/sums")"
+say 'ok'
