@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The event log in etcd. It is written after the answers of requests are sent, in transactions of
- * its own, so that no request waits for it. */
+ * its own. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
