@@ -125,7 +125,7 @@ void group_switch_rejoin(struct dxp_group *g);
 /* Records that switches cannot compute this, so that later operations do not try. */
 void group_switch_unsupported(struct dxp_group *g, enum dxp_type type,
 			      enum dxp_reduction reduction);
-/* Makes the members leave the switches. The rescuer has stopped. */
+/* Makes the members leave the switches, if they are in a group of them. */
 void group_switch_leave(struct dxp_group *g);
 
 /* group_join.c; the caller need not hold the group's lock */
