@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -81,6 +82,7 @@ static void hosts_trim(const char *hosts)
 static bool kept_make(const struct folders *f, const char *host, char out[PATH_MAX])
 {
 	char hosts[PATH_MAX], name[NAME_BYTES];
+	struct timespec now[2];
 
 	if (f->shared)
 		return make(out, f->cache, "shared");
@@ -88,7 +90,11 @@ static bool kept_make(const struct folders *f, const char *host, char out[PATH_M
 	    snprintf(name, sizeof(name), HOST "%s", host) >= (int)sizeof(name) ||
 	    !make(out, hosts, name))
 		return false;
-	utimensat(AT_FDCWD, out, NULL, AT_SYMLINK_NOFOLLOW);
+	/* the kernel's own time of a file advances only at each tick, so that several folders would
+	 * have the same */
+	clock_gettime(CLOCK_REALTIME, &now[0]);
+	now[1] = now[0];
+	utimensat(AT_FDCWD, out, now, AT_SYMLINK_NOFOLLOW);
 	hosts_trim(hosts);
 	return true;
 }
