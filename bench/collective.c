@@ -320,10 +320,10 @@ int bench_collective(int argc, char **argv)
 {
 	struct collective b = {0};
 	struct bench_options o;
-	int status = bench_options_parse(
-		argc, argv,
-		"Allreduce among 2, 4 and 8 xPUs: by ring, tree, switch, and through the host.",
-		"ce", &o);
+	int status = bench_options_parse(argc, argv,
+					 "Allreduce among 2, 4 and 8 xPUs: by ring, tree, switch, "
+					 "kernels, through the host.",
+					 "ce", &o);
 
 	if (status >= 0)
 		return status;
