@@ -14,23 +14,8 @@ user=$(cd "$DXP_BIN/../test" && pwd)/function-user
 [ -x "$user" ] || { echo "skipped: $user is not built"; exit 77; }
 export LD_LIBRARY_PATH=$DXP_BIN/../lib
 
-mine=()
-ours() { echo "${mine[@]}"; }
-# shellcheck source=test/net/lib_processes.sh
-. "$(dirname "$0")/lib_processes.sh"
-
-# start LOG TEXT COMMAND...: starts a command; waits up to 20 s for the text in its log.
-start() {
-	local log=$scratch/$1 text=$2
-	shift 2
-	"$@" >"$log" 2>&1 &
-	mine+=($!)
-	for _ in {1..2400}; do # at most 120 s
-		! grep -qsE -- "$text" "$log" || return 0
-		sleep 0.05
-	done
-	die "'$text' is not in: $(cat "$log")"
-}
+# shellcheck source=test/net/lib_daemons.sh
+. "$(dirname "$0")/lib_daemons.sh"
 
 # manager NUMBER KEY: starts a manager.
 manager() {

@@ -19,23 +19,8 @@ fi
 . "$(dirname "$0")/lib_fabric.sh"
 [ -x "$DXP_BIN/cl_allreduce" ] || without 'cl_allreduce is not built'
 
-mine=()
-ours() { echo "${mine[@]}"; }
-# shellcheck source=test/net/lib_processes.sh
-. "$(dirname "$0")/lib_processes.sh"
-
-# start LOG TEXT COMMAND...: starts a command; waits for the text in its log.
-start() {
-	local log=$scratch/$1 text=$2
-	shift 2
-	"$@" >"$log" 2>&1 &
-	mine+=($!)
-	for _ in {1..2400}; do # at most 120 s
-		! grep -qsE -- "$text" "$log" || return 0
-		sleep 0.05
-	done
-	die "'$text' is not in: $(cat "$log")"
-}
+# shellcheck source=test/net/lib_daemons.sh
+. "$(dirname "$0")/lib_daemons.sh"
 
 # sums: adds up vectors of both xPUs. Bound of docs/guide/collectives.md: 20 s; the rest is for
 # builds and busy machines.
