@@ -39,7 +39,7 @@ struct all {
 	uint32_t count, group;
 };
 
-/* What the host and the xPUs have done: of all xPUs together. */
+/* Counters of the host, and the sums of the counters of all xPUs. */
 struct counters {
 	uint64_t commands, sums; /* commands of hosts; allreduces of kernels */
 	uint64_t bytes;          /* between this host and the xPUs */

@@ -12,7 +12,7 @@
 /* rows of one transaction; etcd accepts 128 operations by default */
 #define ETCD_ROWS_MAX 100
 
-/* What an import puts into etcd. */
+/* Values that an import writes to etcd besides the rows of the registry. */
 struct store_import {
 	const uint8_t *private_key; /* of the managers, if the fabric does not exist yet */
 	uint64_t version;           /* number of transactions of such a fabric */

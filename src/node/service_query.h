@@ -22,8 +22,7 @@ struct service_view {
 	struct stats_service about;
 	uint16_t count;
 	struct stats_value values[STATS_SERVICE_VALUES_MAX];
-	/* Of a switch: IPv4 addresses of the switches next to it, the first `above` of them above.
-	 */
+	/* IPv4 addresses of the switches next to a switch; the first `above` are above it */
 	uint8_t above, neighbour_count;
 	uint32_t neighbours[STATS_SERVICE_NEIGHBOURS];
 };

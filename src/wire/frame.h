@@ -189,7 +189,7 @@ enum wire_feature {
 	X(HELLO_KEY_TAG, 136, 16)   \
 	X(HELLO_SEALED_TAG, 152, 16)
 
-/* Of a HELLO; the same bytes in a HELLO_ACK are HELLO_ECHO_SESSION and HELLO_ECHO_PSN. */
+/* A HELLO has its cookie here. A HELLO_ACK has HELLO_ECHO_SESSION and HELLO_ECHO_PSN here. */
 #define WIRE_HELLO_COOKIE_FIELDS(X) X(HELLO_COOKIE, 88, 8)
 
 #define WIRE_RESET_FIELDS(X)    \

@@ -144,7 +144,7 @@ UNUSED static struct dxp_argument buffer_of(uint64_t address)
 	return (struct dxp_argument){.kind = DXP_ARGUMENT_BUFFER, .address = address};
 }
 
-/* What the kernels of all members do. */
+/* The operations that the kernels of all members execute. */
 struct sums {
 	uint64_t count;
 	uint32_t group, type, reduction, rounds;
