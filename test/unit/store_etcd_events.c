@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the event log in etcd: it survives a takeover, is bounded, delays no other change, and
- * damage of it affects nothing else. */
+/* Tests the event log in etcd: it survives a takeover, is bounded, is written apart from other
+ * changes, and damage of it affects nothing else. */
 #include "test/unit/etcd_rig.h"
 
 #include "manager/etcd_events.h"
