@@ -19,7 +19,7 @@ static void peer_notify(struct work *w, const struct command_event *e)
 	const struct notice_host host = {w->tenant->host, w->tenant->owner};
 
 	if (w->to_node && e->event)
-		notice_send(w->tenant->slot->notices, &host, w->to_node, e, clock_now_ns());
+		notice_send(w->tenant->slot->notices, &host, w->to_node, e);
 }
 
 void work_report(struct work *w, int status)
