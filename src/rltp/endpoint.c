@@ -316,9 +316,9 @@ static void session_frame(struct rltp_endpoint *e, struct wire_header *h,
 	if (!s || h->src_node != s->peer_node || s->state == RLTP_IDLE) {
 		e->counters.unknown_session++;
 		if (sealed)
-			reject_frame(e, h, a);
+			reject_frame(e, h, a, now_ns);
 		else
-			reset_queue(e, h, &a->from);
+			reset_queue(e, h, &a->from, now_ns);
 		return;
 	}
 	if (!address_equal(&s->address, &a->from)) {

@@ -385,7 +385,7 @@ static bool handshake_own(const struct rltp_endpoint *e, const struct wire_hello
 /* Checks that both sides require the same protection; otherwise answers a HELLO with a REJECT. */
 static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 			    const struct wire_header *h, const struct wire_hello *hello,
-			    const struct datagram_arrival *a)
+			    const struct datagram_arrival *a, uint64_t now_ns)
 {
 	uint8_t own = handshake_protection(e, s);
 
@@ -395,7 +395,7 @@ static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 	e->mismatch = (struct rltp_mismatch){s->node, own, hello->protect};
 	e->mismatched = true;
 	if (h->type == WIRE_HELLO)
-		reject_hello(e, h, hello, own, &a->from);
+		reject_hello(e, h, hello, own, &a->from, now_ns);
 	return false;
 }
 
@@ -426,7 +426,7 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.unauthentic++;
 		return;
 	}
-	if (!protection_good(e, s, h, &hello, a))
+	if (!protection_good(e, s, h, &hello, a, now_ns))
 		return;
 	e->counters.hellos_received++;
 	if (s->outside)
