@@ -70,13 +70,12 @@ struct nic_counters {
 /* All wrap. */
 struct nic_qp_counters {
 	uint64_t sent_messages;
-	uint64_t sent_bytes; /* bytes that these moved; GET, CFG_READ: fetched */
-	uint64_t failed;     /* failed operations posted here */
-	uint64_t received_messages,
-		/* completed requests to this queue pair, and their bytes */
-		received_bytes;
-	uint64_t refused;          /* rejected packets and requests to this queue pair */
-	uint64_t waits_for_credit; /* NAPs and PUTs with an event that waited for credit */
+	uint64_t sent_bytes;        /* bytes that these moved; GET, CFG_READ: fetched */
+	uint64_t failed;            /* failed operations posted here */
+	uint64_t received_messages; /* completed requests to this queue pair */
+	uint64_t received_bytes;    /* bytes that these moved; GET, CFG_READ: sent back */
+	uint64_t refused;           /* rejected packets and requests to this queue pair */
+	uint64_t waits_for_credit;  /* NAPs and PUTs with an event that waited for credit */
 };
 
 /* DXP_ENOMEM. DXP_EINVAL: an option is out of range. */
