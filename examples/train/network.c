@@ -23,9 +23,28 @@ static const uint32_t parameters[LAYERS] = {PARAMETERS1, PARAMETERS2, PARAMETERS
 /* inputs per output */
 static const uint32_t fan_in[LAYERS] = {TAPS, CHANNELS1 *TAPS, OUTPUTS2, OUTPUTS3};
 
-uint32_t network_gradients(uint32_t layer)
+/* The last layer adds the sums of loss and hits. */
+static uint32_t gradient_count(uint32_t layer)
 {
 	return layer == LAYERS - 1 ? SUMS4 : parameters[layer];
+}
+
+/* A bucket is complete as soon as it has enough bytes. */
+static void buckets_make(struct network *n)
+{
+	struct bucket *b = n->buckets;
+
+	for (uint32_t layer = LAYERS; layer-- > 0;) {
+		if (b->count == 0)
+			b->first = layer;
+		n->bucket_of[layer] = (uint32_t)(b - n->buckets);
+		n->offset_of[layer] = b->count;
+		b->last = layer;
+		b->count += gradient_count(layer);
+		if (layer == 0 || b->count * sizeof(cl_int) >= n->options->bucket)
+			b++;
+	}
+	n->bucket_count = (uint32_t)(b - n->buckets);
 }
 
 void network_check(cl_int error, const char *call)
@@ -134,6 +153,7 @@ static void layer_backward(struct network *n, uint32_t layer)
 {
 	static const enum kernel deltas[LAYERS] = {DELTA1, DELTA2, DELTA3, KERNELS};
 	static const enum kernel gradients[LAYERS] = {GRADIENT1, GRADIENT2, GRADIENT3, GRADIENT4};
+	const bool complete = n->buckets[n->bucket_of[layer]].last == layer;
 	cl_event computed[REPLICAS_MAX];
 
 	for (uint32_t i = 0; i < n->replica_count; i++) {
@@ -141,22 +161,28 @@ static void layer_backward(struct network *n, uint32_t layer)
 		const uint32_t samples = part_first(n, i + 1) - part_first(n, i);
 		if (deltas[layer] != KERNELS)
 			launch(r, deltas[layer], samples, NULL, NULL);
-		launch(r, gradients[layer], samples, NULL, &computed[i]);
+		launch(r, gradients[layer], samples, NULL, complete ? &computed[i] : NULL);
 		network_check(clFlush(r->queue), "clFlush");
 	}
-	sum_begin(n->sum, layer, computed);
+	if (!complete)
+		return;
+	sum_begin(n->sum, n->bucket_of[layer], computed);
 	for (uint32_t i = 0; i < n->replica_count; i++)
 		clReleaseEvent(computed[i]);
 }
 
-static void layer_update(struct network *n, uint32_t layer)
+static void bucket_update(struct network *n, const struct bucket *b)
 {
 	cl_event summed[REPLICAS_MAX];
 
-	sum_end(n->sum, layer, summed);
+	sum_end(n->sum, (uint32_t)(b - n->buckets), summed);
 	for (uint32_t i = 0; i < n->replica_count; i++) {
-		launch(&n->replicas[i], UPDATE1 + layer, 0, summed[i], NULL);
-		clReleaseEvent(summed[i]);
+		/* in order: the queue waits only once */
+		for (uint32_t layer = b->first + 1; layer-- > b->last;)
+			launch(&n->replicas[i], UPDATE1 + layer, 0,
+			       layer == b->first ? summed[i] : NULL, NULL);
+		if (summed[i])
+			clReleaseEvent(summed[i]);
 	}
 }
 
@@ -176,8 +202,8 @@ void network_step(struct network *n, uint32_t first)
 	cl_event ends[REPLICAS_MAX];
 
 	step_compute(n, first);
-	for (uint32_t layer = LAYERS; layer-- > 0;)
-		layer_update(n, layer);
+	for (uint32_t b = 0; b < n->bucket_count; b++)
+		bucket_update(n, &n->buckets[b]);
 	for (uint32_t i = 0; i < n->replica_count; i++) {
 		launch(&n->replicas[i], TALLY, 0, NULL, &ends[i]);
 		network_check(clFlush(n->replicas[i].queue), "clFlush");
@@ -200,14 +226,16 @@ static void warm(struct network *n)
 		for (enum kernel k = UPDATE1; k <= TALLY; k++)
 			launch(&n->replicas[i], k, 0, NULL, NULL);
 	step_compute(n, 0);
-	for (uint32_t layer = LAYERS; layer-- > 0;) {
-		sum_end(n->sum, layer, summed);
+	for (uint32_t b = 0; b < n->bucket_count; b++) {
+		sum_end(n->sum, b, summed);
 		for (uint32_t i = 0; i < n->replica_count; i++) {
+			if (!summed[i])
+				continue;
 			network_check(clWaitForEvents(1, &summed[i]), "the first sum");
 			clReleaseEvent(summed[i]);
 		}
 	}
-	sum_host_bytes(n->sum);
+	sum_totals(n->sum);
 }
 
 void network_open(struct network *n, const struct options *options, const struct digits *digits)
@@ -219,6 +247,7 @@ void network_open(struct network *n, const struct options *options, const struct
 	if (options->batch < n->replica_count)
 		fail("--batch %u: a batch must have a sample for each of %u xPUs", options->batch,
 		     n->replica_count);
+	buckets_make(n);
 	program_build(n);
 	for (uint32_t i = 0; i < n->replica_count; i++) {
 		launch_open(n, &n->replicas[i], part_max(n));
@@ -264,19 +293,22 @@ static struct totals totals_read(struct network *n, uint32_t replica)
 	return (struct totals){found[0], found[1]};
 }
 
+/* Without sums, each replica has those of its own samples. */
 struct totals network_finish(struct network *n)
 {
-	struct totals first = {0, 0};
+	struct totals all = {0, 0};
 
 	for (uint32_t i = 0; i < n->replica_count; i++) {
 		network_check(clFinish(n->replicas[i].queue), "clFinish");
 		const struct totals own = totals_read(n, i);
-		if (i == 0)
-			first = own;
-		else if (own.loss != first.loss || own.hits != first.hits)
+		if (i == 0 || n->options->way->apart) {
+			all.loss += own.loss;
+			all.hits += own.hits;
+		} else if (own.loss != all.loss || own.hits != all.hits) {
 			fail("xPU %u has other sums than xPU 0; report this as a fault", i);
+		}
 	}
-	return first;
+	return all;
 }
 
 struct totals network_evaluate(struct network *n, uint32_t first, uint32_t count)
@@ -314,7 +346,7 @@ uint64_t network_same(struct network *n)
 			network_check(clEnqueueReadBuffer(r->queue, r->buffers[WEIGHTS1 + layer],
 							  CL_TRUE, 0, bytes, text, 0, NULL, NULL),
 				      "clEnqueueReadBuffer");
-			if (memcmp(texts[0], text, bytes) != 0)
+			if (!n->options->way->apart && memcmp(texts[0], text, bytes) != 0)
 				fail("xPU %u has other parameters than xPU 0; report this as a "
 				     "fault",
 				     i);

@@ -78,7 +78,15 @@ struct replica {
 	cl_device_id device;
 	cl_command_queue queue;
 	cl_kernel kernels[KERNELS];
+	/* layers of one bucket have the same buffer for gradients */
 	cl_mem buffers[BUFFERS];
+};
+
+/* Gradients of neighbouring layers, in one buffer, which are added together. The backward pass
+ * computes them from layer `first` down to layer `last`. */
+struct bucket {
+	uint32_t first, last;
+	uint32_t count; /* gradients */
 };
 
 struct sum;
@@ -90,6 +98,10 @@ struct network {
 	cl_program program;
 	uint32_t replica_count;
 	struct replica replicas[REPLICAS_MAX];
+	struct bucket buckets[LAYERS]; /* in the order of the backward pass */
+	uint32_t bucket_count;
+	uint32_t bucket_of[LAYERS];
+	cl_uint offset_of[LAYERS]; /* of a layer's gradients in its bucket */
 	struct sum *sum;
 	uint32_t sample_count;
 	uint32_t shifts;               /* seed of this epoch's image shifts */
@@ -100,9 +112,6 @@ struct totals {
 	int64_t loss; /* in units of 2^-20 */
 	int64_t hits; /* samples whose class was found */
 };
-
-/* Returns a layer's number of gradients; the last layer adds the sums of loss and hits. */
-uint32_t network_gradients(uint32_t layer);
 
 /* Fails, naming the call, unless CL_SUCCESS. */
 void network_check(cl_int error, const char *call);
@@ -123,7 +132,8 @@ struct totals network_finish(struct network *n);
 
 struct totals network_evaluate(struct network *n, uint32_t first, uint32_t count);
 
-/* Fails unless all replicas' parameters are equal bit by bit. Returns their FNV-1a hash. */
+/* Fails unless all replicas' parameters are equal bit by bit, or no sums are made. Returns the
+ * FNV-1a hash of the first replica's. */
 uint64_t network_same(struct network *n);
 
 #endif
