@@ -180,12 +180,11 @@ void launch(struct replica *r, enum kernel k, uint32_t samples, cl_event after, 
 		      "clEnqueueNDRangeKernel");
 }
 
-void launch_forward(struct replica *r, uint32_t first, uint32_t samples, uint32_t seed)
+void launch_gather(struct replica *r, uint32_t first, uint32_t samples, uint32_t seed)
 {
 	argument_set(r, GATHER, 0, sizeof(first), &first);
 	argument_set(r, GATHER, 1, sizeof(seed), &seed);
-	for (enum kernel k = GATHER; k <= FORWARD4; k++)
-		launch(r, k, samples, NULL, NULL);
+	launch(r, GATHER, samples, NULL, NULL);
 }
 
 void launch_samples(struct replica *r, uint32_t samples)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps are enqueued without waiting. Layers go backwards: while one layer's sums travel, replicas
- * compute the layer before. Updates come last, as sums end, so only the first layer's sum overlaps
- * with nothing. */
+/* Steps are enqueued without waiting. While a bucket's sums travel, replicas compute the layers
+ * before, and then the next step up to the layers of the bucket. So the sums of the first layers,
+ * which the next step needs at once, overlap with the least. */
 #include "network.h"
 
 #include <math.h>
@@ -149,11 +149,24 @@ static uint32_t part_max(const struct network *n)
 	return (n->options->batch + n->replica_count - 1) / n->replica_count;
 }
 
+/* Keeps the events that end a step, and waits for those of the step before. */
+static void step_bound(struct network *n, const cl_event *ends)
+{
+	for (uint32_t i = 0; i < n->replica_count; i++) {
+		if (n->before[i]) {
+			network_check(clWaitForEvents(1, &n->before[i]), "a step");
+			clReleaseEvent(n->before[i]);
+		}
+		n->before[i] = ends[i];
+	}
+}
+
 static void layer_backward(struct network *n, uint32_t layer)
 {
 	static const enum kernel deltas[LAYERS] = {DELTA1, DELTA2, DELTA3, KERNELS};
 	static const enum kernel gradients[LAYERS] = {GRADIENT1, GRADIENT2, GRADIENT3, GRADIENT4};
-	const bool complete = n->buckets[n->bucket_of[layer]].last == layer;
+	const uint32_t bucket = n->bucket_of[layer];
+	const bool complete = n->buckets[bucket].last == layer;
 	cl_event computed[REPLICAS_MAX];
 
 	for (uint32_t i = 0; i < n->replica_count; i++) {
@@ -166,55 +179,58 @@ static void layer_backward(struct network *n, uint32_t layer)
 	}
 	if (!complete)
 		return;
-	sum_begin(n->sum, n->bucket_of[layer], computed);
+	sum_begin(n->sum, bucket, computed);
+	n->due[bucket] = true;
+	if (layer == 0) {
+		step_bound(n, computed);
+		return;
+	}
 	for (uint32_t i = 0; i < n->replica_count; i++)
 		clReleaseEvent(computed[i]);
 }
 
-static void bucket_update(struct network *n, const struct bucket *b)
+/* Updates the layers of a bucket when its sums have arrived. Loss and hits are with layer 4. */
+static void bucket_update(struct network *n, uint32_t bucket)
 {
+	const struct bucket *b = &n->buckets[bucket];
 	cl_event summed[REPLICAS_MAX];
 
-	sum_end(n->sum, (uint32_t)(b - n->buckets), summed);
+	sum_end(n->sum, bucket, summed);
+	n->due[bucket] = false;
 	for (uint32_t i = 0; i < n->replica_count; i++) {
+		struct replica *r = &n->replicas[i];
 		/* in order: the queue waits only once */
 		for (uint32_t layer = b->first + 1; layer-- > b->last;)
-			launch(&n->replicas[i], UPDATE1 + layer, 0,
-			       layer == b->first ? summed[i] : NULL, NULL);
+			launch(r, UPDATE1 + layer, 0, layer == b->first ? summed[i] : NULL, NULL);
+		if (b->first == LAYERS - 1)
+			launch(r, TALLY, 0, NULL, NULL);
 		if (summed[i])
 			clReleaseEvent(summed[i]);
 	}
 }
 
-static void step_compute(struct network *n, uint32_t first)
+static void layer_forward(struct network *n, uint32_t layer)
 {
+	if (n->due[n->bucket_of[layer]])
+		bucket_update(n, n->bucket_of[layer]);
 	for (uint32_t i = 0; i < n->replica_count; i++) {
-		const uint32_t samples = part_first(n, i + 1) - part_first(n, i);
-		launch_samples(&n->replicas[i], samples);
-		launch_forward(&n->replicas[i], first + part_first(n, i), samples, n->shifts);
+		struct replica *r = &n->replicas[i];
+		launch(r, FORWARD1 + layer, part_first(n, i + 1) - part_first(n, i), NULL, NULL);
+		network_check(clFlush(r->queue), "clFlush");
 	}
-	for (uint32_t layer = LAYERS; layer-- > 0;)
-		layer_backward(n, layer);
 }
 
 void network_step(struct network *n, uint32_t first)
 {
-	cl_event ends[REPLICAS_MAX];
-
-	step_compute(n, first);
-	for (uint32_t b = 0; b < n->bucket_count; b++)
-		bucket_update(n, &n->buckets[b]);
 	for (uint32_t i = 0; i < n->replica_count; i++) {
-		launch(&n->replicas[i], TALLY, 0, NULL, &ends[i]);
-		network_check(clFlush(n->replicas[i].queue), "clFlush");
+		const uint32_t samples = part_first(n, i + 1) - part_first(n, i);
+		launch_samples(&n->replicas[i], samples);
+		launch_gather(&n->replicas[i], first + part_first(n, i), samples, n->shifts);
 	}
-	for (uint32_t i = 0; i < n->replica_count; i++) {
-		if (n->before[i]) {
-			network_check(clWaitForEvents(1, &n->before[i]), "a step");
-			clReleaseEvent(n->before[i]);
-		}
-		n->before[i] = ends[i];
-	}
+	for (uint32_t layer = 0; layer < LAYERS; layer++)
+		layer_forward(n, layer);
+	for (uint32_t layer = LAYERS; layer-- > 0;)
+		layer_backward(n, layer);
 }
 
 /* Parameters stay, because gradients and velocities are still zero. */
@@ -225,9 +241,10 @@ static void warm(struct network *n)
 	for (uint32_t i = 0; i < n->replica_count; i++)
 		for (enum kernel k = UPDATE1; k <= TALLY; k++)
 			launch(&n->replicas[i], k, 0, NULL, NULL);
-	step_compute(n, 0);
+	network_step(n, 0);
 	for (uint32_t b = 0; b < n->bucket_count; b++) {
 		sum_end(n->sum, b, summed);
+		n->due[b] = false;
 		for (uint32_t i = 0; i < n->replica_count; i++) {
 			if (!summed[i])
 				continue;
@@ -298,6 +315,9 @@ struct totals network_finish(struct network *n)
 {
 	struct totals all = {0, 0};
 
+	for (uint32_t b = n->bucket_count; b-- > 0;)
+		if (n->due[b])
+			bucket_update(n, b);
 	for (uint32_t i = 0; i < n->replica_count; i++) {
 		network_check(clFinish(n->replicas[i].queue), "clFinish");
 		const struct totals own = totals_read(n, i);
@@ -320,7 +340,9 @@ struct totals network_evaluate(struct network *n, uint32_t first, uint32_t count
 		struct replica *r = &n->replicas[i % n->replica_count];
 		const uint32_t samples = count - done < most ? count - done : most;
 		launch_samples(r, samples);
-		launch_forward(r, first + done, samples, 0);
+		launch_gather(r, first + done, samples, 0);
+		for (enum kernel k = FORWARD1; k <= FORWARD4; k++)
+			launch(r, k, samples, NULL, NULL);
 		launch(r, GRADIENT4, samples, NULL, NULL);
 		launch(r, TALLY, 0, NULL, NULL);
 	}

@@ -11,6 +11,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "digits.h"
@@ -102,10 +103,11 @@ struct network {
 	uint32_t bucket_count;
 	uint32_t bucket_of[LAYERS];
 	cl_uint offset_of[LAYERS]; /* of a layer's gradients in its bucket */
+	bool due[LAYERS];          /* the bucket's sum has started, but its layers have no update */
 	struct sum *sum;
 	uint32_t sample_count;
 	uint32_t shifts;               /* seed of this epoch's image shifts */
-	cl_event before[REPLICAS_MAX]; /* ends of the step before; NULL: none outstanding */
+	cl_event before[REPLICAS_MAX]; /* last gradients of the step before; NULL: none */
 };
 
 struct totals {
@@ -124,8 +126,8 @@ void network_close(struct network *n);
 /* Begins an epoch: the samples' order, the seed of shifts, the learning rate. */
 void network_order(struct network *n, const uint32_t *order, uint32_t shifts, float rate);
 
-/* Learns from the batch at order[first]. At most two steps are outstanding: waits for the one
- * before the last. */
+/* Learns from the batch at order[first]. The next step, or network_finish, makes the updates. At
+ * most two steps are outstanding: waits for the gradients of the one before. */
 void network_step(struct network *n, uint32_t first);
 
 struct totals network_finish(struct network *n);

@@ -45,9 +45,12 @@ void sum_xpus_begin(struct sum *s, uint32_t bucket, const cl_event *computed)
 	cl_mem gradients[REPLICAS_MAX];
 	cl_command_queue queue = s->queues_of_sums[bucket];
 
+	/* Each bucket has its own order of devices, because allreduces of the same list run in
+	 * order: a short one must not wait for a long one that began before. */
 	for (uint32_t i = 0; i < n->replica_count; i++) {
-		devices[i] = n->replicas[i].device;
-		gradients[i] = sum_gradients(s, bucket, i);
+		const uint32_t replica = (i + bucket) % n->replica_count;
+		devices[i] = n->replicas[replica].device;
+		gradients[i] = sum_gradients(s, bucket, replica);
 	}
 	network_check(s->allreduce(queue, n->replica_count, devices, gradients, gradients, 0, 0,
 				   n->buckets[bucket].count, CL_TYPE_INT32_DXP,
