@@ -28,7 +28,7 @@ ip netns del "probe-$$"
 [ $enter -eq 0 ] || without_opencl 'network namespaces cannot be entered'
 
 begin=$SECONDS
-DXP_BIN=$DXP_BIN "$demo" --drawn 320 --batch 32 --epochs $EPOCHS --output "$out" \
+DXP_BIN=$DXP_BIN "$demo" --drawn 320 --batch 32 --rate 0.04 --epochs $EPOCHS --output "$out" \
 	>"$scratch/demo" 2>&1 || die "$(cat "$scratch/demo")"
 sed -n '/^== all runs/,/^$/p' "$scratch/demo"
 say "the demo took $((SECONDS - begin)) s"

@@ -95,7 +95,7 @@ static void errors__numbers(void)
 			BAD(o, CL_INVALID_VALUE, count = COUNT + 1);
 		if (combines(o))
 			BAD(o, CL_INVALID_VALUE, reduction = DXP_REDUCTIONS);
-		if (o != ALLREDUCE)
+		if (combines(o) && o != ALLREDUCE)
 			BAD(o, CL_INVALID_VALUE, reduction = CL_WAY_RING_DXP);
 		if (has_root(o))
 			BAD(o, CL_INVALID_VALUE, root = 2);
