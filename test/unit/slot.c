@@ -219,7 +219,7 @@ static void run__earlier_kernels_first(void **state)
 {
 	enum { LATER = 6, LONG = 2000000 };
 	const uint64_t a = allocate(w.one, 64), b = allocate(w.one, 64);
-	dxp_event gate, later[LATER];
+	dxp_event gate, mark, later[LATER];
 
 	words_set(a, 0);
 	for (int i = 0; i < LATER; i++)
@@ -229,6 +229,9 @@ static void run__earlier_kernels_first(void **state)
 	const dxp_event hold = run(w.one, "hold", a, 1, NULL);
 	for (int i = 0; i < LATER; i++)
 		later[i] = run(w.one, "slow", b, LONG, NULL);
+	/* Its completion shows that the xPU has looked at all commands above. */
+	ok(dxp_mark(w.one, NULL, &mark));
+	ok(wait_for(mark));
 	ok(dxp_event_set(w.fabric, gate, DXP_OK));
 	event_known(gate);
 	words_set(a, 1);
