@@ -32,8 +32,13 @@
 /* bytes of packages per host for rebuilds after a crash */
 #define XPU_PACKAGES_BYTES (64u << 20)
 /* queued messages per host at which printf output waits */
-#define XPU_PRINTS_WAIT      1024
-#define XPU_WORK_MAX         WORKER_QUEUE_MAX
+#define XPU_PRINTS_WAIT 1024
+#define XPU_WORK_MAX    WORKER_QUEUE_MAX
+/* orders queued at a worker, whatever their length: hide the time of a handover */
+#define XPU_WORK_MIN 2
+/* ns of kernels queued at a worker: hides many handovers. Kernels that become ready meanwhile and
+ * were posted earlier, such as those of a collective, wait for the queued ones. */
+#define XPU_WORK_NS          (1000ull * 1000)
 #define XPU_SOURCE_BYTES_MAX (16u << 20)  /* bytes of a program, as in the host library */
 #define XPU_ZERO_BYTES       (256u << 10) /* bytes cleared per poll: about 50 us */
 /* outstanding messages per node: a silent one leaves space for others */

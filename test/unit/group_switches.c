@@ -80,6 +80,31 @@ static void group_switches__as_a_ring(void **state)
 	free(data);
 }
 
+/* Each operation of one group has a way of its own. */
+static void group_switches__a_way_for_each_operation(void **state)
+{
+	static const enum dxp_way group_ways[] = {DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_SWITCH};
+	struct rig *r = &((struct tree *)*state)->r;
+
+	inputs_write(r, DXP_INT32, 97);
+	for (size_t k = 0; k < ARRAY_COUNT(group_ways); k++) {
+		struct dxp_group *g = group_open(r, SWITCHED, group_ways[k]);
+		for (int way = DXP_WAY_RING; way <= DXP_WAY_SWITCH; way++) {
+			enum dxp_way started = DXP_WAY_AUTO;
+			const struct dxp_collective c = {.count = 97,
+							 .type = DXP_INT32,
+							 .way = (enum dxp_way)way,
+							 .started = &started};
+			outputs_clear(r, 97 * sizeof(int32_t));
+			allreduce(r, g, c);
+			output_check(r, &c);
+			assert_int_equal(started, way);
+			assert_int_equal(ways_of(g).operations[way], 1);
+		}
+		dxp_group_destroy(g);
+	}
+}
+
 /* Memory behind DMA passes through a buffer, in several pieces. */
 static void group_switches__staged_memory(void **state)
 {
@@ -460,6 +485,7 @@ int main(void)
 		cmocka_unit_test(group_switches__types_and_reductions),
 		cmocka_unit_test(group_switches__bytes_are_counted),
 		cmocka_unit_test(group_switches__as_a_ring),
+		cmocka_unit_test(group_switches__a_way_for_each_operation),
 		cmocka_unit_test(group_switches__many_outstanding),
 		cmocka_unit_test(group_switches__a_freed_buffer),
 		cmocka_unit_test(group_switches__a_failed_wait),
