@@ -41,7 +41,10 @@ struct nic_options {
 	void *protect_context;
 	const struct rltp_seal_ops *seal;
 	void *seal_context;
-	bool payload_crc;
+	uint64_t machine;
+	uint8_t (*path)(void *context, const struct udp_address *peer, bool same_machine);
+	void *path_context;
+	bool long_frames;
 	struct rltp_tuning tuning;
 	entropy_fn entropy;
 	void *entropy_context;

@@ -122,10 +122,11 @@ static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_
 		.psn = s->initial_psn,
 		.rwnd = session_rwnd(s),
 		.payload_bytes = s->payload_bytes,
-		.features = WIRE_FEATURES,
+		.features = WIRE_FEATURES | (e->options.long_frames ? WIRE_FEATURE_LONG : 0u),
 		.nap_credit = e->options.nap_credit,
 		.recovery = (uint8_t)s->shared->tuning.recovery,
 		.protect = protect,
+		.machine = e->options.machine,
 		.echo_session = type == WIRE_HELLO_ACK ? s->io->hello_echo_session : 0,
 		.echo_psn = type == WIRE_HELLO_ACK ? s->io->hello_echo_psn : 0,
 	};
@@ -173,6 +174,7 @@ static bool hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	}
 	out->to = s->address;
 	out->ecn = 0;
+	out->segment_bytes = 0;
 	out->slice_count = 0;
 	out->header_bytes = hello_frame_bytes(out->header[WIRE_OFF_HELLO_PROTECT]);
 	put_be32(out->header + WIRE_OFF_TX_TS, timestamp_of(now_ns));

@@ -97,6 +97,8 @@
 #define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000)
 /* datagrams per session and poll: one GSO batch, half of DATAGRAM_BATCH */
 #define RLTP_SHARE 44
+/* datagrams in long frames per session and poll: two full GSO batches */
+#define RLTP_POLL_WEIGHT 88
 /* packets that each peer may have in flight, for any number of peers */
 #define RLTP_RWND_MIN 16
 /* short packets (at most RLTP_PMTU_BASE) that use the buffer space (skb and page) of one of 8896

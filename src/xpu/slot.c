@@ -251,6 +251,8 @@ static int node_start(struct slot *s)
 	options.memory_bytes = arena_bytes(s->arena);
 	options.capabilities = (s->bridged ? MANAGE_CAPABILITY_BRIDGED : 0) |
 			       (s->switches ? MANAGE_CAPABILITY_SWITCH : 0);
+	/* the buffers of a bridge are for short frames */
+	options.no_long_frames = s->bridged != NULL;
 	options.cfg = &registers_ops;
 	options.cfg_context = s;
 	options.changed = changed;
