@@ -244,6 +244,13 @@ void etcd_txn_delete(struct etcd_txn *t, const char *key)
 	append(t, t->success, json_pack("{s:{s:o}}", "request_delete_range", "key", coded(key)));
 }
 
+void etcd_txn_delete_range(struct etcd_txn *t, const char *key, const char *end)
+{
+	append(t, t->success,
+	       json_pack("{s:{s:o, s:o}}", "request_delete_range", "key", coded(key), "range_end",
+			 coded(end)));
+}
+
 void etcd_txn_read(struct etcd_txn *t, const char *key)
 {
 	append(t, t->failure, json_pack("{s:{s:o}}", "request_range", "key", coded(key)));
