@@ -23,8 +23,8 @@
 
 #define LEAD_NS  (6 * S_NS) /* the lease of a manager that was killed ends earlier */
 #define PAUSE_NS (50 * MS_NS)
-/* bytes; a full registry with as many events of the longest texts has fewer, with their escapes */
-#define FILE_MAX ((ETCD_EVENTS_LINE + 8l) * FABRIC_EVENTS_MAX + (64l << 20))
+/* bytes; a full registry with as many events of the longest texts has fewer, each byte escaped */
+#define FILE_MAX (2l * ETCD_EVENTS_LINE * FABRIC_EVENTS_MAX + (64l << 20))
 #define NOT_EMPTY                                                                             \
 	"the target is not empty, so nothing was imported; name an empty --state folder, or " \
 	"another fabric in --store etcd://HOST:PORT/NAME"
