@@ -92,12 +92,13 @@ void etcd_log_saved(struct etcd_store *s, struct event_journal *l, uint64_t save
 {
 	if (s->log.failures)
 		log_warn("events can be written to etcd again");
+	/* Events that came during failures have waited long enough. */
+	s->log.due_ns = s->log.failures && saved < l->next ? etcd_store_now(s) : 0;
 	l->unsaved = saved;
 	if (kept_from(l) >= s->log.deleted + DELETE_EVENTS)
 		s->log.deleted = kept_from(l);
 	s->log.sent = 0;
 	s->log.failures = 0;
-	s->log.due_ns = 0;
 }
 
 /* `sent`: as etcd_log.sent, or 0 if memory is short. */
