@@ -28,6 +28,7 @@ int bench_opencl(int argc, char **argv);
 int bench_registers(int argc, char **argv);
 int bench_direct(int argc, char **argv);
 int bench_collective(int argc, char **argv);
+int bench_join(int argc, char **argv);
 int bench_rv32(int argc, char **argv);
 
 struct bench_entry {

@@ -30,6 +30,7 @@ const struct bench_entry bench_list[] = {
 	{"registers", "1 to 1024 accesses to CFG registers beside a raw UDP round trip",
 	 bench_registers},
 	{"opencl", "OpenCL on two xPUs beside local PoCL: commands, bytes, builds", bench_opencl},
+	{"join", "1,000 and 4,096 nodes that join a fabric, with SQLite or etcd", bench_join},
 	{"rv32", "kernels on engine rv32 beside qemu-riscv32, one lane and PoCL; posting",
 	 bench_rv32},
 	{NULL, NULL, NULL},

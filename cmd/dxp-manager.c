@@ -111,19 +111,40 @@ static bool ready_report(const struct manager_arguments *a)
 	return true;
 }
 
+/* Prints what was moved, and what was left out. */
+static void transfer_report(const struct manager_arguments *a, const struct transfer *t)
+{
+	const size_t events = t->events - t->events_left_out;
+	char text[KEY_TEXT_BYTES];
+	uint8_t key[KEYS_BYTES];
+
+	printf("%s %zu nodes, %zu keys, %zu tokens, %zu grants and %zu events %s %s\n",
+	       a->export_file ? "exported" : "imported", t->nodes, t->keys, t->tokens, t->grants,
+	       events, a->export_file ? "to" : "from",
+	       a->export_file ? a->export_file : a->import_file);
+	if (t->events_left_out)
+		printf("%zu older events were left out: etcd keeps the newest %d\n",
+		       t->events_left_out, ETCD_EVENTS_MAX);
+	if (a->import_file && events > a->events)
+		printf("a manager keeps the newest %u events; to keep all, start it with --events "
+		       "%zu\n",
+		       a->events, events);
+	if (keys_public(t->private_key, key))
+		printf("the managers' key moves too, so machines need not join again: %s\n",
+		       key_format(key, text));
+}
+
 /* Moves the registry to or from a file. Returns the exit code. */
 static int transfer(const struct manager_arguments *a, const struct server_options *options)
 {
 	struct transfer t = {0};
-	const char *path = a->export_file ? a->export_file : a->import_file;
-	int status = a->export_file ? transfer_export(options, path, &t)
-				    : transfer_import(options, path, &t);
+	int status = a->export_file ? transfer_export(options, a->export_file, &t)
+				    : transfer_import(options, a->import_file, &t);
 
 	if (status != DXP_OK)
 		return status == DXP_EEXIST ? EXIT_STATE : open_exit_code(status);
-	printf("%s %zu nodes, %zu keys, %zu tokens, %zu grants and %zu events %s %s\n",
-	       a->export_file ? "exported" : "imported", t.nodes, t.keys, t.tokens, t.grants,
-	       t.events, a->export_file ? "to" : "from", path);
+	transfer_report(a, &t);
+	keys_erase(&t, sizeof(t));
 	return program_output_check() ? EXIT_GOOD : EXIT_FAILED;
 }
 

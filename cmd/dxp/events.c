@@ -187,7 +187,7 @@ int command_events(int argc, char **argv)
 		"event, with its number, time, kind, subject\n"
 		"and text. Kinds: started, joined, left, died, removed, granted, revoked, refused, "
 		"token-created, token-used,\n"
-		"token-revoked, rotated, path-blocked, path-slow, path-restored, unlogged.",
+		"token-revoked, rotated, path-blocked, path-slow, path-restored, unlogged, lost.",
 		ACCEPTS(rows, 0, 0)};
 	struct arguments args;
 

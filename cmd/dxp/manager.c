@@ -18,7 +18,8 @@
 #include "wire/limits.h"
 
 /* An address to which a machine with a network has a route (RFC 5737). Nothing is sent to it. */
-#define OUTSIDE "192.0.2.1:9"
+#define OUTSIDE   "192.0.2.1:9"
+#define PORT_NONE UINT64_MAX
 
 struct init {
 	const char *directory, *bind, *grants, *name, *role;
@@ -131,14 +132,39 @@ static int init_run(struct init *i)
 	return status;
 }
 
+/* Completes the options of init. */
+static void init_default(struct init *i)
+{
+	i->grants = i->grants ? i->grants : "explicit";
+	i->role = i->role ? i->role : "xpu";
+	i->port = i->port == PORT_NONE ? WIRE_PORT : i->port;
+	i->uses = i->uses ? i->uses : 1;
+	i->seconds = i->seconds ? i->seconds : 24 * 3600;
+}
+
+/* Returns whether an option of init was given. */
+static bool init_given(const struct init *i)
+{
+	return i->bind || i->grants || i->name || i->role || i->port != PORT_NONE || i->uses ||
+	       i->seconds || i->json;
+}
+
+/* Returns whether an option of export and import was given. */
+static bool move_given(const struct manager_move *m)
+{
+	return m->key || m->state || m->store || m->ca || m->certificate || m->tls_key;
+}
+
 /* Runs `export FILE` or `import FILE`. */
 static int move_run(struct init *i, const struct manager_move *m, const char *word,
 		    const char *file)
 {
 	const bool import = strcmp(word, "import") == 0;
 
-	if (i->json) {
-		print_fail("--json is for `dxp manager init`");
+	if (init_given(i)) {
+		print_fail("`dxp manager %s` has only the options --dir, --key, --state and "
+			   "--store...; the others are for `dxp manager init`",
+			   word);
 		return EXIT_USAGE;
 	}
 	const bool needed = !m->key || !m->state;
@@ -153,11 +179,7 @@ static int move_run(struct init *i, const struct manager_move *m, const char *wo
 int command_manager(int argc, char **argv)
 {
 	static struct manager_move move;
-	static struct init i = {.grants = "explicit",
-				.role = "xpu",
-				.port = WIRE_PORT,
-				.uses = 1,
-				.seconds = 24 * 3600};
+	static struct init i = {.port = PORT_NONE};
 	const struct option_row rows[] = {
 		DIRECTORY_NEW_ROWS(i.directory),
 		{"bind", "ADDRESS",
@@ -196,6 +218,13 @@ int command_manager(int argc, char **argv)
 	const char *word = args.at[0];
 	if (args.count == 2 && (strcmp(word, "export") == 0 || strcmp(word, "import") == 0))
 		return move_run(&i, &move, word, args.at[1]);
+	if (move_given(&move)) {
+		print_fail("--key, --state and --store... are for `dxp manager export` and "
+			   "`import`; for a manager with its registry in etcd or in another folder "
+			   "run dxp-manager");
+		return EXIT_USAGE;
+	}
+	init_default(&i);
 	if (strcmp(word, "init") != 0 || args.count != 1 ||
 	    channel_role_parse(i.role) == ROLE_NONE ||
 	    (strcmp(i.grants, "any") != 0 && strcmp(i.grants, "explicit") != 0)) {

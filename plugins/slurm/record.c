@@ -18,6 +18,7 @@
 
 #define PAUSE_NS   (10 * MS_NS) /* between two tries to lock */
 #define COUNT_FILE "xpus"
+#define LOCK_FILE  ".lock" /* no name of a step begins with a dot */
 
 static bool fail(char why[RECORD_WHY_BYTES], const char *what, const char *path, const char *reason)
 {
@@ -159,10 +160,14 @@ static unsigned count_read(int base, const char *name)
 	return got > 0 ? (unsigned)strtoul(text, NULL, 10) : 0;
 }
 
-/* Locks the folder of all steps. Returns its descriptor, or -1 with errno. */
+/* Locks the counts of all steps, by a file that no other user can open: a folder with mode 755
+ * could be locked by anyone. Returns its descriptor, or -1 with errno. */
 static int run_lock(const char *run)
 {
-	int fd = descriptor_raise(open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	char path[RECORD_PATH_BYTES + sizeof("/" LOCK_FILE)];
+
+	snprintf(path, sizeof(path), "%s/" LOCK_FILE, run);
+	int fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
 
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBERS_BYTES 64 /* bytes of the three numbers of a line */
-#define LINE_BYTES    (NUMBERS_BYTES + EVENT_SUBJECT_BYTES + EVENT_TEXT_BYTES + 2)
-
 /* Replaces control characters, because they end the parts of a line. */
 static void printable(char *text)
 {
@@ -17,10 +14,9 @@ static void printable(char *text)
 			*text = '?';
 }
 
-char *etcd_events_write(const struct event_journal *l, uint64_t number)
+char *etcd_events_write(const struct event_journal *l, uint64_t first, uint64_t end)
 {
-	const uint64_t first = number * ETCD_EVENTS_BLOCK, end = first + ETCD_EVENTS_BLOCK;
-	char *out = malloc(ETCD_EVENTS_BLOCK * LINE_BYTES + 1);
+	char *out = malloc(ETCD_EVENTS_PART * ETCD_EVENTS_LINE + 1);
 	size_t used = 0;
 
 	if (!out)
@@ -31,7 +27,7 @@ char *etcd_events_write(const struct event_journal *l, uint64_t number)
 		struct event_row row = *at;
 		printable(row.subject);
 		printable(row.text);
-		used += (size_t)snprintf(out + used, LINE_BYTES,
+		used += (size_t)snprintf(out + used, ETCD_EVENTS_LINE,
 					 "%" PRIu64 " %" PRIu64 " %u %s\t%s\n", row.sequence,
 					 row.time_ms, row.kind, row.subject, row.text);
 	}
@@ -70,7 +66,7 @@ static bool line_read(char *line, struct event_row *out)
 	return true;
 }
 
-unsigned etcd_events_read(char *text, uint64_t number, struct event_journal *l)
+unsigned etcd_events_read(char *text, uint64_t first, struct event_journal *l)
 {
 	unsigned invalid = 0;
 
@@ -79,8 +75,8 @@ unsigned etcd_events_read(char *text, uint64_t number, struct event_journal *l)
 		end = text + strcspn(text, "\n");
 		if (*end)
 			*end++ = '\0';
-		invalid += !line_read(text, &row) || row.sequence / ETCD_EVENTS_BLOCK != number ||
-			   !event_journal_load(l, &row);
+		invalid += !line_read(text, &row) || row.sequence < first ||
+			   row.sequence - first >= ETCD_EVENTS_PART || !event_journal_load(l, &row);
 	}
 	return invalid;
 }

@@ -187,8 +187,9 @@ static json_t *numeral(int64_t number)
 
 char *etcd_range_body(const char *key, const char *end, unsigned limit)
 {
-	json_t *body = json_pack("{s:o, s:o, s:s, s:s}", "key", coded(key), "limit", numeral(limit),
-				 "sort_order", "ASCEND", "sort_target", "KEY");
+	/* etcd returns pairs in the order of keys. With sort_order, it would read all pairs of the
+	 * range before it applies the limit. */
+	json_t *body = json_pack("{s:o, s:o}", "key", coded(key), "limit", numeral(limit));
 
 	if (end && json_object_set_new(body, "range_end", coded(end)) != 0) {
 		json_decref(body);
@@ -242,6 +243,13 @@ void etcd_txn_put(struct etcd_txn *t, const char *key, const char *value, int64_
 void etcd_txn_delete(struct etcd_txn *t, const char *key)
 {
 	append(t, t->success, json_pack("{s:{s:o}}", "request_delete_range", "key", coded(key)));
+}
+
+void etcd_txn_delete_range(struct etcd_txn *t, const char *key, const char *end)
+{
+	append(t, t->success,
+	       json_pack("{s:{s:o, s:o}}", "request_delete_range", "key", coded(key), "range_end",
+			 coded(end)));
 }
 
 void etcd_txn_read(struct etcd_txn *t, const char *key)

@@ -58,6 +58,8 @@ void etcd_txn_equals(struct etcd_txn *t, const char *key, const char *value);
 /* Puts a pair that etcd deletes when the lease ends; 0: no lease. */
 void etcd_txn_put(struct etcd_txn *t, const char *key, const char *value, int64_t lease);
 void etcd_txn_delete(struct etcd_txn *t, const char *key);
+/* Deletes the keys from `key` on and before `end`. */
+void etcd_txn_delete_range(struct etcd_txn *t, const char *key, const char *end);
 void etcd_txn_read(struct etcd_txn *t, const char *key);
 /* Ends the transaction and returns its body; the caller frees it. NULL: no memory. */
 char *etcd_txn_body(struct etcd_txn *t);

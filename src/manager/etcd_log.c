@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event log in etcd. It is written after the answers of requests are sent, in transactions of
- * its own. */
+/* The event log in etcd. A key holds consecutive events and is written once, so each event is
+ * written once. Events are written with the next change of the registry, or after a few seconds
+ * without one. A write that fails is repeated and ends no term. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,49 +14,134 @@
 #include "manager/etcd_store.h"
 #include "manager/store_etcd.h"
 
-#define INTERVAL_NS (200 * MS_NS) /* between transactions: a kill loses events of this time */
-#define EVENTS_MAX  20000         /* that are stored: 20 MB, 1 % of etcd's default quota */
-#define BLOCKS_MAX  16            /* of a transaction */
-#define NAME        "event/"
+/* ns that an event waits for a change at most: a kill loses events of this time */
+#define WAIT_NS       (3 * S_NS)
+#define RETRY_MIN_NS  (1 * S_NS)
+#define RETRY_MAX_NS  (32 * S_NS)
+#define AT_ONCE_NS    (3 * S_NS) /* a manager that ends waits so long for a write to succeed */
+#define PARTS_MAX     (ETCD_LOG_ROWS - 1)
+#define DELETE_EVENTS 64 /* old events that one deletion removes at least */
+#define NAME          "event/"
 
-static void block_key(const struct etcd_store *s, uint64_t number, char out[ETCD_KEY_BYTES])
+static void part_key(const struct etcd_store *s, uint64_t first, char out[ETCD_KEY_BYTES])
 {
-	snprintf(out, ETCD_KEY_BYTES, "%s" NAME "%018" PRIu64, s->prefix, number);
+	snprintf(out, ETCD_KEY_BYTES, "%s" NAME "%020" PRIu64, s->prefix, first);
 }
 
-/* Adds a row that writes the block. */
-static bool block_add(struct etcd_store *s, const struct event_journal *l, uint64_t number)
+static bool part_add(struct etcd_store *s, const struct event_journal *l, uint64_t first,
+		     uint64_t end)
 {
 	struct etcd_row *row = etcd_save_row(s);
-	char *text = row ? etcd_events_write(l, number) : NULL;
+	char *text = row ? etcd_events_write(l, first, end) : NULL;
 
 	if (!text)
 		return false;
-	block_key(s, number, row->key);
+	part_key(s, first, row->key);
 	row->value = etcd_seal_text(&s->seal, row->key, text);
 	free(text);
 	return row->value != NULL;
 }
 
-/* Makes the rows of one transaction: deletes blocks before *block, and writes those with unsaved
- * events. Returns the number of the first event that needs another transaction; 0: no memory. */
-static uint64_t rows_make(struct etcd_store *s, const struct event_journal *l, uint64_t *block)
+/* Returns the number of the first event that a key may have which is kept. */
+static uint64_t kept_from(const struct event_journal *l)
 {
-	const uint64_t oldest = max_u64(l->first, l->next > EVENTS_MAX ? l->next - EVENTS_MAX : 0);
-	const uint64_t kept = oldest / ETCD_EVENTS_BLOCK;
-	uint64_t at = max_u64(l->unsaved / ETCD_EVENTS_BLOCK, kept);
-	const uint64_t end = at + BLOCKS_MAX;
+	const uint64_t oldest =
+		max_u64(l->first, l->next > ETCD_EVENTS_MAX ? l->next - ETCD_EVENTS_MAX : 0);
 
-	for (; *block < kept && s->count < ETCD_ROWS_MAX - BLOCKS_MAX; (*block)++) {
-		struct etcd_row *row = etcd_save_row(s);
-		if (!row)
-			return 0;
-		block_key(s, *block, row->key);
+	return oldest - min_u64(oldest, ETCD_EVENTS_PART - 1);
+}
+
+/* Adds a row that deletes old keys, if there are enough. */
+static bool deletion_add(struct etcd_store *s, const struct event_journal *l)
+{
+	const uint64_t from = kept_from(l);
+
+	if (from < s->log.deleted + DELETE_EVENTS)
+		return true;
+	struct etcd_row *row = etcd_save_row(s);
+	if (!row)
+		return false;
+	part_key(s, from, row->key);
+	row->from = s->log.first_key;
+	return true;
+}
+
+uint64_t etcd_log_rows(struct etcd_store *s, struct event_journal *l)
+{
+	const size_t before = s->count;
+
+	if (l->next > ETCD_EVENTS_MAX)
+		event_journal_give_up(l, l->next - ETCD_EVENTS_MAX);
+	if (l->unsaved >= l->next)
+		return 0;
+	if (s->log.sent <= l->unsaved)
+		s->log.sent = 0;
+	s->log.deleted = min_u64(s->log.deleted, l->unsaved);
+	const uint64_t end = min_u64(s->log.sent ? s->log.sent : l->next,
+				     l->unsaved + PARTS_MAX * ETCD_EVENTS_PART);
+	bool good = deletion_add(s, l);
+	for (uint64_t at = l->unsaved; good && at < end; at += ETCD_EVENTS_PART)
+		good = part_add(s, l, at, min_u64(at + ETCD_EVENTS_PART, end));
+	if (good)
+		return end;
+	etcd_save_drop(s, before);
+	return 0;
+}
+
+void etcd_log_saved(struct etcd_store *s, struct event_journal *l, uint64_t saved)
+{
+	if (s->log.failures)
+		log_warn("events can be written to etcd again");
+	/* Events that came during failures have waited long enough. */
+	s->log.due_ns = s->log.failures && saved < l->next ? etcd_store_now(s) : 0;
+	l->unsaved = saved;
+	if (kept_from(l) >= s->log.deleted + DELETE_EVENTS)
+		s->log.deleted = kept_from(l);
+	s->log.sent = 0;
+	s->log.failures = 0;
+}
+
+/* `sent`: as etcd_log.sent, or 0 if memory is short. */
+static void write_failed(struct etcd_store *s, uint64_t sent)
+{
+	const unsigned doubled = s->log.failures < 5 ? s->log.failures : 5;
+
+	if (s->log.failures++ == 0)
+		log_error("cannot write the event log to etcd (%s); all else is safe; check etcd "
+			  "and its quota; the manager tries again",
+			  sent ? s->etcd.reason : "memory is short");
+	s->log.sent = sent ? sent : s->log.sent;
+	s->log.due_ns = etcd_store_now(s) + min_u64(RETRY_MIN_NS << doubled, RETRY_MAX_NS);
+}
+
+/* Makes one attempt to write events. Returns whether it succeeded. */
+static bool attempt(struct etcd_store *s, struct event_journal *l)
+{
+	const uint64_t end = etcd_log_rows(s, l);
+	const int status = end ? etcd_save_try(s) : DXP_ENOMEM;
+
+	etcd_save_clear(s);
+	if (status == DXP_OK)
+		etcd_log_saved(s, l, end);
+	else if (status != DXP_EIO)
+		write_failed(s, end);
+	return status == DXP_OK;
+}
+
+/* Writes all events, unless nothing succeeds for a while or the term ends. */
+static void write_all(struct etcd_store *s, struct event_journal *l)
+{
+	uint64_t until_ns = etcd_store_now(s) + AT_ONCE_NS;
+
+	while (l->unsaved < l->next && etcd_store_now(s) < until_ns) {
+		etcd_lease_step(&s->base);
+		if (!etcd_lease_term(&s->base))
+			return;
+		if (attempt(s, l))
+			until_ns = etcd_store_now(s) + AT_ONCE_NS;
+		else
+			etcd_pause(&s->etcd);
 	}
-	for (; at * ETCD_EVENTS_BLOCK < l->next && at < end; at++)
-		if (!block_add(s, l, at))
-			return 0;
-	return min_u64(at * ETCD_EVENTS_BLOCK, l->next);
 }
 
 uint64_t etcd_log_save(struct store *base, struct registry *r, bool at_once)
@@ -66,30 +152,38 @@ uint64_t etcd_log_save(struct store *base, struct registry *r, bool at_once)
 
 	if (l->unsaved >= l->next || !etcd_lease_term(base))
 		return UINT64_MAX;
-	if (now_ns < s->events_ns && !at_once)
-		return s->events_ns - now_ns;
-	uint64_t block = min_u64(s->event_block, l->unsaved / ETCD_EVENTS_BLOCK);
-	const uint64_t saved = rows_make(s, l, &block);
-	if (saved && etcd_save_commit(s, 0, s->count) == DXP_OK) {
-		l->unsaved = saved;
-		s->event_block = block;
+	if (at_once) {
+		write_all(s, l);
+		return UINT64_MAX;
 	}
-	etcd_save_clear(s);
-	s->events_ns = etcd_store_now(s) + INTERVAL_NS;
-	return l->unsaved < l->next ? INTERVAL_NS : UINT64_MAX;
+	if (!s->log.due_ns)
+		s->log.due_ns = now_ns + WAIT_NS;
+	const bool full = !s->log.failures && l->next - l->unsaved >= PARTS_MAX * ETCD_EVENTS_PART;
+	if (now_ns < s->log.due_ns && !full)
+		return s->log.due_ns - now_ns;
+	attempt(s, l);
+	if (l->unsaved >= l->next || !etcd_lease_term(base))
+		return UINT64_MAX;
+	return s->log.due_ns ? s->log.due_ns - min_u64(s->log.due_ns, etcd_store_now(s)) : 0;
+}
+
+void etcd_log_begin(struct etcd_store *s)
+{
+	s->log = (struct etcd_log){.deleted = UINT64_MAX - DELETE_EVENTS};
+	part_key(s, 0, s->log.first_key);
 }
 
 void etcd_log_load(struct etcd_store *s, struct event_journal *l, const struct etcd_pair *pair)
 {
 	const char *digits = pair->key + strlen(s->prefix) + strlen(NAME);
-	const uint64_t number = strtoull(digits, NULL, 10);
+	const uint64_t first = strtoull(digits, NULL, 10);
 	char *text = etcd_seal_open_text(&s->seal, pair->key, pair->value);
 	char key[ETCD_KEY_BYTES];
 
-	block_key(s, number, key);
-	if (strcmp(key, pair->key) != 0 || !text || etcd_events_read(text, number, l) > 0)
+	part_key(s, first, key);
+	if (strcmp(key, pair->key) != 0 || !text || etcd_events_read(text, first, l) > 0)
 		log_warn("%s in etcd has invalid events, which are left out; all else is in use",
 			 pair->key);
 	free(text);
-	s->event_block = min_u64(s->event_block, number);
+	s->log.deleted = min_u64(s->log.deleted, first);
 }

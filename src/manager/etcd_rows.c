@@ -297,6 +297,7 @@ int etcd_row_make(const struct etcd_seal *s, const char *prefix, const struct st
 		  struct etcd_row *out)
 {
 	out->value = NULL;
+	out->from = NULL;
 	row_key(prefix, op, out->key);
 	if (op->kind == STORE_NODE_DELETE || op->kind == STORE_GRANT_DELETE)
 		return DXP_OK;

@@ -39,6 +39,8 @@ int etcd_row_json_read(const char *key, const json_t *row, struct store_op *out)
 struct etcd_row {
 	char key[ETCD_KEY_BYTES];
 	char *value; /* NULL: delete the key */
+	/* without value: delete all keys from this one on and before `key`; or NULL */
+	const char *from;
 };
 
 /* Converts a change of the registry to one in etcd. The caller frees out->value. DXP_ENOMEM. */

@@ -12,14 +12,32 @@
 
 #define SAVE_MAX_NS (3 * S_NS) /* a manager that cannot write for this long resigns */
 
-void etcd_save_clear(struct etcd_store *s)
+void etcd_save_drop(struct etcd_store *s, size_t first)
 {
-	for (size_t i = 0; i < s->count; i++) {
+	for (size_t i = first; i < s->count; i++) {
 		if (s->rows[i].value)
 			keys_erase(s->rows[i].value, strlen(s->rows[i].value));
 		free(s->rows[i].value);
 	}
-	s->count = 0;
+	s->count = min_u64(s->count, first);
+}
+
+void etcd_save_clear(struct etcd_store *s)
+{
+	etcd_save_drop(s, 0);
+}
+
+static void rows_put(struct etcd_txn *t, const struct etcd_store *s, size_t first, size_t count)
+{
+	for (size_t i = first; i < first + count; i++) {
+		const struct etcd_row *row = &s->rows[i];
+		if (row->value)
+			etcd_txn_put(t, row->key, row->value, 0);
+		else if (row->from)
+			etcd_txn_delete_range(t, row->from, row->key);
+		else
+			etcd_txn_delete(t, row->key);
+	}
 }
 
 static char *save_body(const struct etcd_store *s, size_t first, size_t count)
@@ -35,12 +53,7 @@ static char *save_body(const struct etcd_store *s, size_t first, size_t count)
 	etcd_txn_read(&t, key);
 	snprintf(number, sizeof(number), "%" PRIu64, s->version + 1);
 	etcd_txn_put(&t, key, number, 0);
-	for (size_t i = first; i < first + count; i++) {
-		if (s->rows[i].value)
-			etcd_txn_put(&t, s->rows[i].key, s->rows[i].value, 0);
-		else
-			etcd_txn_delete(&t, s->rows[i].key);
-	}
+	rows_put(&t, s, first, count);
 	return etcd_txn_body(&t);
 }
 
@@ -92,6 +105,25 @@ int etcd_save_commit(struct etcd_store *s, size_t first, size_t count)
 	}
 }
 
+int etcd_save_try(struct etcd_store *s)
+{
+	char key[ETCD_KEY_BYTES];
+	struct etcd_answer a;
+	struct etcd_txn t;
+
+	etcd_txn_begin(&t);
+	etcd_txn_created(&t, etcd_store_key(s, "active", key), s->term);
+	rows_put(&t, s, 0, s->count);
+	if (etcd_call(&s->etcd, "/v3/kv/txn", etcd_txn_body(&t), &a) != DXP_OK)
+		return DXP_EAGAIN;
+	const bool executed = a.succeeded;
+	etcd_answer_free(&a);
+	if (executed)
+		return DXP_OK;
+	etcd_lease_give_up(s, "another manager is active");
+	return DXP_EIO;
+}
+
 struct etcd_row *etcd_save_row(struct etcd_store *s)
 {
 	if (s->count == s->space) {
@@ -103,6 +135,7 @@ struct etcd_row *etcd_save_row(struct etcd_store *s)
 		s->space = space;
 	}
 	s->rows[s->count].value = NULL;
+	s->rows[s->count].from = NULL;
 	return &s->rows[s->count++];
 }
 
@@ -146,10 +179,17 @@ int etcd_save_changes(struct store *base, struct registry *r)
 	if (status == DXP_ENOMEM)
 		etcd_lease_give_up(s, "memory is short"); /* the registry has lost a change */
 	rows_order(s);
-	for (size_t at = 0; status == DXP_OK && at < s->count; at += ETCD_ROWS_MAX)
-		status = etcd_save_commit(s, at, min_u64(s->count - at, ETCD_ROWS_MAX));
+	const size_t changes = s->count;
+	/* The events share the last transaction. */
+	const uint64_t logged =
+		status == DXP_OK && changes ? etcd_log_rows(s, registry_events(r)) : 0;
+	for (size_t at = 0; status == DXP_OK && at < changes; at += ETCD_ROWS_MAX)
+		status = etcd_save_commit(
+			s, at, changes - at > ETCD_ROWS_MAX ? ETCD_ROWS_MAX : s->count - at);
 	etcd_save_clear(s);
 	if (status == DXP_OK)
 		registry_store_done(r);
+	if (status == DXP_OK && logged)
+		etcd_log_saved(s, registry_events(r), logged);
 	return status == DXP_OK ? DXP_OK : DXP_EIO;
 }

@@ -14,6 +14,18 @@
 #define ETCD_RETRY_NS      (100 * MS_NS)
 #define ETCD_NUMBER_BYTES  24
 #define ETCD_ADDRESS_BYTES 64
+#define ETCD_LOG_ROWS      17 /* with those of changes, fewer than etcd's 128 operations */
+
+/* The event log (etcd_log.c). */
+struct etcd_log {
+	char first_key[ETCD_KEY_BYTES]; /* before the key of any event */
+	uint64_t deleted;               /* no key is left of events before this one */
+	/* Events before this one were sent by a transaction whose outcome is unknown; 0: none. The
+	 * next try writes the same keys with the same events, so a late copy changes nothing. */
+	uint64_t sent;
+	uint64_t due_ns;   /* when unsaved events are written; 0: there were none */
+	unsigned failures; /* writes that failed since the last one that succeeded */
+};
 
 struct etcd_store {
 	struct store base;
@@ -33,8 +45,7 @@ struct etcd_store {
 	bool must_exist;
 	struct etcd_row *rows; /* changes of a save */
 	size_t count, space;
-	uint64_t event_block; /* first block of events that may be in etcd; UINT64_MAX: none */
-	uint64_t events_ns;   /* no save of events before */
+	struct etcd_log log;
 };
 
 static inline struct etcd_store *etcd_store_own(const struct store *base)
@@ -77,10 +88,23 @@ struct etcd_row *etcd_save_row(struct etcd_store *s);
 /* Commits some of the rows: repeats the transaction until its outcome is known. DXP_EIO: the term
  * has ended. */
 int etcd_save_commit(struct etcd_store *s, size_t first, size_t count);
+/* Makes one attempt to commit all rows, whose execution at any later time of this term must do no
+ * harm. It leaves `version` as it is. DXP_EAGAIN: the outcome is unknown; DXP_EIO: the term has
+ * ended. */
+int etcd_save_try(struct etcd_store *s);
+/* Frees the rows from `first` on. */
+void etcd_save_drop(struct etcd_store *s, size_t first);
 void etcd_save_clear(struct etcd_store *s);
 
-/* etcd_log.c: the contract of store.h, and a pair whose key begins with "event/". */
+/* etcd_log.c: the contract of store.h. */
 uint64_t etcd_log_save(struct store *base, struct registry *r, bool at_once);
+/* Adds rows that write unsaved events, at most ETCD_LOG_ROWS. Returns the number of the first event
+ * that they leave out; 0: there are none, or no memory. Call etcd_log_saved with that number once
+ * they are committed. */
+uint64_t etcd_log_rows(struct etcd_store *s, struct event_journal *l);
+void etcd_log_saved(struct etcd_store *s, struct event_journal *l, uint64_t saved);
+/* Prepares for etcd_log_load, which loads a pair whose key begins with "event/". */
+void etcd_log_begin(struct etcd_store *s);
 void etcd_log_load(struct etcd_store *s, struct event_journal *l, const struct etcd_pair *pair);
 
 #endif

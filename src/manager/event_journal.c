@@ -33,6 +33,14 @@ static struct event_row *row_begin(struct event_journal *l, uint64_t sequence)
 	return row;
 }
 
+void event_journal_give_up(struct event_journal *l, uint64_t sequence)
+{
+	if (l->unsaved >= sequence)
+		return;
+	l->lost += sequence - l->unsaved;
+	l->unsaved = sequence;
+}
+
 void event_journal_add(struct event_journal *l, uint64_t time_ms, enum event_kind kind,
 		       const char *subject, const char *format, ...)
 {
@@ -45,6 +53,7 @@ void event_journal_add(struct event_journal *l, uint64_t time_ms, enum event_kin
 	va_start(arguments, format);
 	vsnprintf(row->text, sizeof(row->text), format, arguments);
 	va_end(arguments);
+	event_journal_give_up(l, l->first);
 }
 
 bool event_journal_load(struct event_journal *l, const struct event_row *row)

@@ -3,7 +3,8 @@
  * copy.
  *
  * Invariant: the log has the events with first <= sequence < next that exist. Gaps come only from
- * invalid rows of the store. Events from `unsaved` on are not in the store yet. */
+ * invalid rows of the store. Events from `unsaved` on are not in the store yet; first <= unsaved.
+ */
 #ifndef MANAGER_EVENT_JOURNAL_H
 #define MANAGER_EVENT_JOURNAL_H
 
@@ -14,6 +15,7 @@ struct event_journal {
 	struct event_row *ring; /* the event `sequence` is at index sequence % space */
 	uint32_t space;
 	uint64_t first, next, unsaved;
+	uint64_t lost; /* events that were replaced or given up before the store had them */
 };
 
 /* Creates an empty log for `space` events. DXP_ENOMEM. */
@@ -22,6 +24,9 @@ void event_journal_destroy(struct event_journal *l);
 
 void event_journal_add(struct event_journal *l, uint64_t time_ms, enum event_kind kind,
 		       const char *subject, const char *format, ...) PRINTF_LIKE(5, 6);
+
+/* Gives up the unsaved events before `sequence`; they count as lost. */
+void event_journal_give_up(struct event_journal *l, uint64_t sequence);
 
 /* Adds a row from the store. Rows come in ascending order. Returns false if the row is invalid. */
 bool event_journal_load(struct event_journal *l, const struct event_row *row);

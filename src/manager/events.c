@@ -64,16 +64,44 @@ static bool node_allowed(struct registry *r, struct roster_node *n, enum event_c
 		      : class_allowed(r, &n->events, class, n->entry.name);
 }
 
+static uint64_t unlogged_deadline(const struct event_limits *l)
+{
+	return l->unlogged ? l->summary_ns : UINT64_MAX;
+}
+
+static uint64_t lost_deadline(const struct registry *r)
+{
+	const struct event_limits *l = &r->event_limits;
+
+	return r->events.lost > l->lost_reported ? l->lost_ns : UINT64_MAX;
+}
+
 uint64_t manager_events_deadline(const struct registry *r)
 {
-	return r->event_limits.unlogged ? r->event_limits.summary_ns : UINT64_MAX;
+	return min_u64(unlogged_deadline(&r->event_limits), lost_deadline(r));
+}
+
+static void lost_summarize(struct registry *r, uint64_t now_ns)
+{
+	struct event_limits *l = &r->event_limits;
+
+	r->counters.events_lost = r->events.lost;
+	if (now_ns < lost_deadline(r))
+		return;
+	REGISTRY_EVENT(r, EVENT_LOST, "manager",
+		       "%llu events did not get into the store, which failed for too long; see the "
+		       "manager's log",
+		       (unsigned long long)(r->events.lost - l->lost_reported));
+	l->lost_reported = r->events.lost;
+	l->lost_ns = now_ns + SUMMARY_NS;
 }
 
 void manager_events_summarize(struct registry *r, uint64_t now_ns)
 {
 	struct event_limits *l = &r->event_limits;
 
-	if (now_ns < manager_events_deadline(r))
+	lost_summarize(r, now_ns);
+	if (now_ns < unlogged_deadline(l))
 		return;
 	REGISTRY_EVENT(r, EVENT_UNLOGGED, l->unlogged_name,
 		       "%llu joins, leaves, deaths and rotations were not logged: too many; the "

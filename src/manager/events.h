@@ -20,7 +20,9 @@ struct event_limits {
 	 * last one */
 	uint64_t unlogged;
 	char unlogged_name[FABRIC_NAME_BYTES];
-	uint64_t summary_ns; /* when EVENT_UNLOGGED is due, if `unlogged` is not 0 */
+	uint64_t summary_ns;    /* when EVENT_UNLOGGED is due, if `unlogged` is not 0 */
+	uint64_t lost_reported; /* of the events that the store did not get */
+	uint64_t lost_ns;       /* no EVENT_LOST before */
 	struct {
 		uint32_t hash; /* of subject and reason */
 		uint64_t until_ns;
@@ -40,7 +42,8 @@ void manager_event_died(struct registry *r, struct roster_node *n);
 /* The owner of the key `row` has replaced it by this one. */
 void manager_event_rotated(struct registry *r, struct key_row *row);
 
-/* Logs how many events of nodes had no row, at most once a minute. */
+/* Logs how many events of nodes had no row, and how many the store did not get, at most once a
+ * minute each. */
 void manager_events_summarize(struct registry *r, uint64_t now_ns);
 /* Returns the time in ns at which to call it; UINT64_MAX: there were none. */
 uint64_t manager_events_deadline(const struct registry *r);

@@ -92,6 +92,7 @@ struct registry_options {
 	X(reports_limited, "reports of paths refused: too many per second")                    \
 	X(refusals_unlogged, "refusals without an event: repeated, or too many per second")    \
 	X(nodes_unlogged, "joins, leaves, deaths and rotations without an event: too many")    \
+	X(events_lost, "events that the store did not get in time")                            \
 	X(pages, "pages of full tables sent")                                                  \
 	X(deltas, "table differences sent")
 
@@ -164,7 +165,8 @@ size_t registry_send(struct registry *r, struct datagram *out, size_t count, uin
 /* Returns the time in ns at which to call registry_send again; UINT64_MAX: nothing is pending. */
 uint64_t registry_deadline(const struct registry *r);
 
-/* Returns the event log. The store loads it, saves what is unsaved, and sets `unsaved`. */
+/* Returns the event log. The store loads it, saves what is unsaved, and sets `unsaved`. Events that
+ * count as lost there are reported by a counter and an event. */
 struct event_journal *registry_events(struct registry *r);
 
 const struct registry_counters *registry_counters(const struct registry *r);

@@ -43,6 +43,7 @@ struct server {
 	struct datagram out[DATAGRAM_BATCH];
 	bool operator_token;
 	uint64_t log_from; /* first event that is not in the log of the process yet */
+	uint64_t lost;     /* events of earlier terms that are not in the store */
 	/* number of datagrams in `out`; number of those that were sent, which is smaller if the
 	 * kernel's buffer was full */
 	size_t out_count, out_sent;
@@ -119,14 +120,30 @@ static int registry_open(struct server *s)
 		status = operator_token_make(s);
 	if (status == DXP_OK) {
 		s->log_from = registry_events(s->registry)->next;
+		registry_events(s->registry)->lost = s->lost;
 		registry_start(s->registry, clock_now_ns());
 	}
 	return status;
 }
 
+/* Counts the events that are lost with the registry. */
+static void events_lose(struct server *s)
+{
+	struct event_journal *l = registry_events(s->registry);
+	const uint64_t unsaved = l->next - l->unsaved;
+
+	event_journal_give_up(l, l->next);
+	s->lost = max_u64(s->lost, l->lost);
+	if (unsaved)
+		log_warn("the store does not have the last %llu events of this manager",
+			 (unsigned long long)unsaved);
+}
+
 /* Drops the registry, and all datagrams, which are in its memory. */
 static void registry_close(struct server *s)
 {
+	if (s->registry)
+		events_lose(s);
 	registry_destroy(s->registry);
 	s->registry = NULL;
 	s->out_count = s->out_sent = 0;
@@ -226,7 +243,7 @@ void server_close(struct server *s)
 		return;
 	if (acting(s))
 		store_log_save(s->store, s->registry, true);
-	registry_destroy(s->registry);
+	registry_close(s);
 	store_close(s->store);
 	standby_close(&s->standby);
 	if (s->link)

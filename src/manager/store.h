@@ -46,8 +46,10 @@ uint64_t store_version(const struct store *s);
  * is complete. SQLite needs no mark, because a save is one transaction. DXP_EIO. */
 int store_import_mark(struct store *s, const char *digest);
 
-/* Saves new events, if store_save does not: call it after answers are sent, and with `at_once` at
- * the end. Returns in how many ns to call it again; UINT64_MAX: once there are new events. */
+/* etcd: saves events that no store_save has saved, after a few seconds; call it after answers are
+ * sent. A failure ends no term and is repeated. With `at_once` it saves all, and returns once that
+ * is done, or after some seconds without success. Returns in how many ns to call it again;
+ * UINT64_MAX: once there are new events. SQLite: store_save saves all events. */
 uint64_t store_log_save(struct store *s, struct registry *r, bool at_once);
 
 /* Writes all changes. SQLite: in one transaction. DXP_EIO: nothing was written (for instance
@@ -55,5 +57,9 @@ uint64_t store_log_save(struct store *s, struct registry *r, bool at_once);
  * most ETCD_ROWS_MAX rows, in the order keys, tokens, others. After DXP_EIO the term has
  * ended, and it is unknown whether the last transaction was executed. */
 int store_save(struct store *s, struct registry *r);
+
+/* Writes all changes and all events, for an import. DXP_EIO: as store_save, but SQLite has written
+ * nothing also if only the events failed. */
+int store_save_all(struct store *s, struct registry *r);
 
 #endif

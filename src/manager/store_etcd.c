@@ -6,13 +6,14 @@
  *   identity   private key of the managers, sealed
  *   version    number of transactions so far
  *   importing  digest of an import that is not complete; managers do not use the fabric then
- *   event/N    16 events of the log (etcd_events.h), sealed
+ *   event/N    1 to 16 events of the log from number N on (etcd_events.h), sealed
  *   others     rows (etcd_rows.h)
  *
- * Each write compares that `active` was created at the revision of this manager's election, and
- * that `version` is the last one, and sets the next version. So a manager that lost its lease
+ * Each write of rows compares that `active` was created at the revision of this manager's election,
+ * and that `version` is the last one, and sets the next version. So a manager that lost its lease
  * cannot write. A transaction without an answer is repeated: if `version` then has the next value,
- * the first try was executed. A lease counts here from the time at which its request was sent. */
+ * the first try was executed. Events that no row accompanies are written without `version`, so that
+ * they never decide about rows. A lease counts here from the time at which its request was sent. */
 #include "manager/store_etcd.h"
 
 #include <stdio.h>
@@ -104,7 +105,7 @@ static int etcd_load(struct store *base, struct registry *r)
 	bool version = false, more = true;
 	int status = term ? DXP_OK : DXP_EIO;
 
-	s->event_block = UINT64_MAX;
+	etcd_log_begin(s);
 	snprintf(from, sizeof(from), "%s", s->prefix);
 	snprintf(end, sizeof(end), "%.*s0", (int)strlen(s->prefix) - 1, s->prefix); /* '/' + 1 */
 	while (status == DXP_OK && more) {
@@ -188,6 +189,7 @@ int store_etcd_open(const struct store_etcd_options *options, struct store **out
 				.place = &s->place};
 	snprintf(s->prefix, sizeof(s->prefix), "/dxp/%s/", s->place.fabric);
 	snprintf(s->address, sizeof(s->address), "%s", options->address);
+	etcd_log_begin(s);
 	if (!keys_hmac(options->fabric_key, CHECK_LABEL, sizeof(CHECK_LABEL), "", 0, s->check))
 		status = DXP_ENOMEM;
 	if (status == DXP_OK)

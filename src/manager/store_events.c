@@ -86,7 +86,7 @@ static bool row_put(struct store_events *e, const struct event_row *row)
 	return good;
 }
 
-static bool rows_put(struct store_events *e, sqlite3 *db, const struct event_journal *l)
+bool store_events_write(struct store_events *e, sqlite3 *db, const struct event_journal *l)
 {
 	const struct event_row *row = event_journal_next(l, l->unsaved);
 
@@ -111,7 +111,7 @@ bool store_events_put(struct store_events *e, sqlite3 *db, const char *path,
 {
 	if (sqlite3_exec(db, "SAVEPOINT events", NULL, NULL, NULL) != SQLITE_OK)
 		return false;
-	if (rows_put(e, db, l))
+	if (store_events_write(e, db, l))
 		return sqlite3_exec(db, "RELEASE events", NULL, NULL, NULL) == SQLITE_OK;
 	store_events_failed(e, path, sqlite3_errmsg(db));
 	store_events_close(e); /* because their table may be undone, too */

@@ -21,6 +21,9 @@ void store_events_load(struct store_events *e, sqlite3 *db, const char *path,
 /* Returns whether events are to be saved now. After a failure this waits a second. */
 bool store_events_due(const struct store_events *e, const struct event_journal *l);
 
+/* Saves the unsaved events inside the present transaction. Returns false if that fails; the
+ * transaction then has a part of them. */
+bool store_events_write(struct store_events *e, sqlite3 *db, const struct event_journal *l);
 /* Saves the unsaved events inside the present transaction. Returns false, logs it and changes
  * nothing if that fails. */
 bool store_events_put(struct store_events *e, sqlite3 *db, const char *path,

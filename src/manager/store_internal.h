@@ -17,6 +17,7 @@ struct store_ops {
 	int (*load)(struct store *s, struct registry *r);
 	int (*check)(struct store *s, struct registry *r);
 	int (*save)(struct store *s, struct registry *r);
+	int (*save_all)(struct store *s, struct registry *r);                    /* or NULL */
 	uint64_t (*version)(const struct store *s);                              /* or NULL */
 	int (*import_mark)(struct store *s, const char *digest);                 /* or NULL */
 	uint64_t (*log_save)(struct store *s, struct registry *r, bool at_once); /* or NULL */

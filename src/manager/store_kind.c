@@ -29,6 +29,16 @@ int store_save(struct store *s, struct registry *r)
 	return s->ops->save(s, r);
 }
 
+int store_save_all(struct store *s, struct registry *r)
+{
+	const struct event_journal *l = registry_events(r);
+	int status = s->ops->save_all ? s->ops->save_all(s, r) : s->ops->save(s, r);
+
+	if (status == DXP_OK)
+		store_log_save(s, r, true);
+	return status == DXP_OK && l->unsaved < l->next ? DXP_EIO : status;
+}
+
 uint64_t store_log_save(struct store *s, struct registry *r, bool at_once)
 {
 	return s->ops->log_save ? s->ops->log_save(s, r, at_once) : UINT64_MAX;

@@ -448,13 +448,25 @@ static bool run(struct sqlite_store *s, const char *sql)
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Saves all changes in one transaction; if `events` is true, also the new events. Begins the
- * transaction at the first change, so that nothing is written if there are no changes. */
-static bool changes_save(struct sqlite_store *s, struct registry *r, bool events)
+enum events_part { EVENTS_OMITTED, EVENTS_TRIED, EVENTS_REQUIRED };
+
+/* Saves the new events, as far as the part of events in a save demands. Returns false if the save
+ * fails by that. *saved becomes true if they are in the transaction. */
+static bool events_save(struct sqlite_store *s, const struct event_journal *log,
+			enum events_part part, bool *saved)
+{
+	*saved = part == EVENTS_REQUIRED ? store_events_write(&s->events, s->db, log)
+					 : store_events_put(&s->events, s->db, s->path, log);
+	return *saved || part != EVENTS_REQUIRED;
+}
+
+/* Saves all changes in one transaction, with or without the new events. Begins the transaction at
+ * the first change, so that nothing is written if there are no changes. */
+static bool changes_save(struct sqlite_store *s, struct registry *r, enum events_part part)
 {
 	struct event_journal *log = registry_events(r);
 	struct store_op op;
-	bool begun = false, good = true;
+	bool begun = false, good = true, events = part != EVENTS_OMITTED;
 
 	while (good && registry_next_store(r, &op)) {
 		good = begun || run(s, "BEGIN");
@@ -466,7 +478,7 @@ static bool changes_save(struct sqlite_store *s, struct registry *r, bool events
 	if (events) {
 		good = begun || run(s, "BEGIN");
 		begun = true;
-		events = good && store_events_put(&s->events, s->db, s->path, log);
+		good = good && events_save(s, log, part, &events);
 	}
 	if (good && begun)
 		good = run(s, "COMMIT");
@@ -491,14 +503,14 @@ static int sqlite_save(struct store *base, struct registry *r)
 	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
 	if (!s->db)
 		return DXP_EIO; /* the database is closed; sqlite_check has logged the cause */
-	bool saved = changes_save(s, r, true);
+	bool saved = changes_save(s, r, EVENTS_TRIED);
 	if (!saved) {
 		/* Tries again without the events, because the other changes may still fit the
 		 * disk. */
 		char why[128];
 		snprintf(why, sizeof(why), "%s", sqlite3_errmsg(s->db));
 		changes_undo(s, r);
-		saved = changes_save(s, r, false);
+		saved = changes_save(s, r, EVENTS_OMITTED);
 		if (saved && registry_events(r)->unsaved < registry_events(r)->next)
 			store_events_failed(&s->events, s->path, why);
 	}
@@ -513,6 +525,17 @@ static int sqlite_save(struct store *base, struct registry *r)
 			  "stops; free space or repair the disk; the manager tries again",
 			  s->path, sqlite3_errmsg(s->db));
 	s->failing = true;
+	changes_undo(s, r);
+	return DXP_EIO;
+}
+
+static int sqlite_save_all(struct store *base, struct registry *r)
+{
+	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
+
+	if (changes_save(s, r, EVENTS_REQUIRED))
+		return DXP_OK;
+	complain(s, "write");
 	changes_undo(s, r);
 	return DXP_EIO;
 }
@@ -532,6 +555,7 @@ static const struct store_ops sqlite_ops = {
 	.load = sqlite_load,
 	.check = sqlite_check,
 	.save = sqlite_save,
+	.save_all = sqlite_save_all,
 };
 
 int store_sqlite_open(const char *folder, struct store **out)

@@ -64,16 +64,18 @@ static void bytes_replace(char *text)
 			*text = '?';
 }
 
-/* Returns the event log as an object of blocks; NULL: no memory. */
+/* Returns the event log as an object of blocks, each with the events from 16 N on; NULL: no
+ * memory. */
 static json_t *events_write(struct transfer *t)
 {
 	const struct event_journal *l = registry_events(t->registry);
 	json_t *blocks = json_object();
 	int failed = blocks ? 0 : -1;
 
-	for (uint64_t number = l->first / ETCD_EVENTS_BLOCK;
-	     failed == 0 && number * ETCD_EVENTS_BLOCK < l->next; number++) {
-		char name[24], *text = etcd_events_write(l, number);
+	for (uint64_t number = l->first / ETCD_EVENTS_PART;
+	     failed == 0 && number * ETCD_EVENTS_PART < l->next; number++) {
+		const uint64_t first = number * ETCD_EVENTS_PART;
+		char name[24], *text = etcd_events_write(l, first, first + ETCD_EVENTS_PART);
 		snprintf(name, sizeof(name), "%" PRIu64, number);
 		if (text)
 			bytes_replace(text);
@@ -146,7 +148,8 @@ static int events_read(struct transfer *t, const json_t *blocks)
 		char *copy = text ? strdup(text) : NULL;
 		if (!copy)
 			return text ? DXP_ENOMEM : DXP_EMALFORMED;
-		const unsigned invalid = etcd_events_read(copy, strtoull(name, NULL, 10), l);
+		const uint64_t first = strtoull(name, NULL, 10) * ETCD_EVENTS_PART;
+		const unsigned invalid = etcd_events_read(copy, first, l);
 		free(copy);
 		if (invalid)
 			return DXP_EMALFORMED;

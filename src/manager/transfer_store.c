@@ -18,10 +18,13 @@
 #include "base/file_replace.h"
 #include "base/keyfile.h"
 #include "base/log.h"
+#include "manager/etcd_events.h"
+#include "manager/limits.h"
 
 #define LEAD_NS  (6 * S_NS) /* the lease of a manager that was killed ends earlier */
 #define PAUSE_NS (50 * MS_NS)
-#define FILE_MAX (256l << 20) /* bytes; a full registry with a million events has fewer */
+/* bytes; a full registry with as many events of the longest texts has fewer, each byte escaped */
+#define FILE_MAX (2l * ETCD_EVENTS_LINE * FABRIC_EVENTS_MAX + (64l << 20))
 #define NOT_EMPTY                                                                             \
 	"the target is not empty, so nothing was imported; name an empty --state folder, or " \
 	"another fabric in --store etcd://HOST:PORT/NAME"
@@ -29,7 +32,7 @@
 static int registry_open(const struct server_options *o, struct transfer *t)
 {
 	struct registry_options options = {
-		.policy = o->policy, .events = o->events, .entropy = rng_entropy_kernel};
+		.policy = o->policy, .events = FABRIC_EVENTS_MAX, .entropy = rng_entropy_kernel};
 
 	*t = (struct transfer){0};
 	memcpy(options.key, o->key, sizeof(options.key));
@@ -38,11 +41,12 @@ static int registry_open(const struct server_options *o, struct transfer *t)
 	return status;
 }
 
-static void registry_close(struct transfer *t)
+static void registry_close(struct transfer *t, int status)
 {
 	registry_destroy(t->registry);
 	t->registry = NULL;
-	keys_erase(t->private_key, sizeof(t->private_key));
+	if (status != DXP_OK)
+		keys_erase(t->private_key, sizeof(t->private_key));
 }
 
 /* Becomes the active manager of the store, so that no other one works on it. */
@@ -88,7 +92,7 @@ static bool state_path(const struct server_options *o, const char *name, char ou
 	return snprintf(out, PATH_MAX, "%s/%s", o->state_folder, name) < PATH_MAX;
 }
 
-/* Opens a database that exists. */
+/* Opens a database that exists, beside the private key of its managers. */
 static int sqlite_get(const struct server_options *o, struct store **out)
 {
 	char path[PATH_MAX];
@@ -98,6 +102,13 @@ static int sqlite_get(const struct server_options *o, struct store **out)
 			"there is no registry in %s: no file manager.db; correct --state, or name "
 			"--store",
 			o->state_folder);
+		return DXP_ENOENT;
+	}
+	if (!state_path(o, "manager.key", path) || access(path, F_OK) != 0) {
+		log_error("%s has no manager.key, by which machines know their managers: copy it "
+			  "from the folder of which this is a copy; if it is lost, start a manager "
+			  "here once, which makes a new one, and let all machines join again",
+			  o->state_folder);
 		return DXP_ENOENT;
 	}
 	return store_open(o->state_folder, out);
@@ -152,7 +163,7 @@ int transfer_export(const struct server_options *o, const char *path, struct tra
 		free(text);
 	}
 	store_close(s);
-	registry_close(t);
+	registry_close(t, status);
 	return status;
 }
 
@@ -200,23 +211,20 @@ int transfer_empty(struct store *s, const struct store_import *import)
 			status = DXP_EEXIST;
 		}
 	}
-	registry_close(&found);
+	registry_close(&found, DXP_EEXIST);
 	return status;
 }
 
 int transfer_save(struct transfer *t, struct store *s, const struct store_import *import)
 {
-	struct event_journal *l = registry_events(t->registry);
+	const struct event_journal *l = registry_events(t->registry);
 	int status = import ? store_import_mark(s, import->digest) : DXP_OK;
 
 	if (status == DXP_OK)
-		status = store_save(s, t->registry);
-	while (status == DXP_OK && store_log_save(s, t->registry, true) != UINT64_MAX)
-		status = store_term(s) ? DXP_OK : DXP_EIO;
-	if (status == DXP_OK && l->unsaved < l->next)
-		status = DXP_EIO;
+		status = store_save_all(s, t->registry);
 	if (status == DXP_OK && import)
 		status = store_import_mark(s, NULL);
+	t->events_left_out = min_u64(l->lost, t->events);
 	return status;
 }
 
@@ -270,10 +278,12 @@ int transfer_import(const struct server_options *o, const char *path, struct tra
 		status = key_put(o, t);
 	if (status == DXP_OK)
 		status = transfer_save(t, s, o->etcd ? &import : NULL);
-	if (status == DXP_EIO)
-		log_error("the import was interrupted; run it again");
+	if (status == DXP_EIO && o->etcd)
+		log_error("the import was interrupted; check etcd, then run it again");
+	else if (status == DXP_EIO)
+		log_error("nothing was imported; free space or repair the disk, then run it again");
 	store_close(s);
-	registry_close(t);
+	registry_close(t, status);
 	if (text)
 		keys_erase(text, strlen(text));
 	free(text);

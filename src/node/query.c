@@ -33,6 +33,7 @@ struct query {
 	/* for EVENTS: `count` rows; the last page, and the number that the next request states */
 	struct event_row *events;
 	struct events_page page;
+	bool paged; /* a page has arrived, perhaps without rows */
 	uint64_t from;
 	uint64_t epoch, version;
 	bool explicit;
@@ -224,8 +225,9 @@ static void events_receive(struct query *a, struct manage_body body, uint64_t no
 
 	if (events_page_decode(body, &page) != DXP_OK || page.from != a->from)
 		return;
-	if (a->count > 0 && page.epoch != a->page.epoch) {
+	if (a->paged && page.epoch != a->page.epoch) {
 		a->from = a->options.events.from;
+		a->paged = false;
 		a->count = 0;
 		again(a, now_ns);
 		return;
@@ -239,6 +241,7 @@ static void events_receive(struct query *a, struct manage_body body, uint64_t no
 	a->events = rows;
 	a->count += page.count;
 	a->page = page;
+	a->paged = true;
 	a->from = page.next;
 	if (page.next > page.newest || a->count + EVENTS_PAGE_ROWS > QUERY_EVENTS_MAX)
 		finish(a, DXP_OK, "");

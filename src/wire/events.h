@@ -33,7 +33,8 @@ enum event_severity { EVENT_INFO, EVENT_WARNING, EVENT_CRITICAL };
 	X(PATH_SLOW, 13, "path-slow", WARNING)        \
 	X(PATH_RESTORED, 14, "path-restored", INFO)   \
 	X(UNLOGGED, 15, "unlogged", WARNING)          \
-	X(ROTATED, 16, "rotated", INFO)
+	X(ROTATED, 16, "rotated", INFO)               \
+	X(LOST, 17, "lost", WARNING)
 
 #define EVENT_KIND_ENUM(constant, value, name, severity) EVENT_##constant = value,
 enum event_kind { EVENT_KIND_LIST(EVENT_KIND_ENUM) };

@@ -77,9 +77,9 @@ static void events_check(char *text)
 
 	assert(event_journal_create(&l, 100) == DXP_OK &&
 	       event_journal_create(&again, 100) == DXP_OK);
-	etcd_events_read(text, 1, &l);
-	char *written = etcd_events_write(&l, 1);
-	assert(written && etcd_events_read(written, 1, &again) == 0);
+	etcd_events_read(text, 16, &l);
+	char *written = etcd_events_write(&l, 16, 32);
+	assert(written && etcd_events_read(written, 16, &again) == 0);
 	assert(again.next == l.next);
 	free(written);
 	event_journal_destroy(&l);

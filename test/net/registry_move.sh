@@ -105,9 +105,17 @@ chmod 600 "$scratch/other.key"
 refuse 5 'of a fabric with another key' dxp manager import "$scratch/file" --store $store \
 	--key "$scratch/other.key"
 refuse 2 'export FILE' dxp manager export
+refuse 2 'for a manager with its registry in etcd' dxp manager init --store $store
+refuse 2 'run dxp-manager' dxp manager init --key "$key" --state "$scratch/s"
+refuse 2 'the others are for `dxp manager init`' dxp manager export "$scratch/f" --port 4795
+mv "$DXP_DIR/registry/manager.key" "$scratch/manager.key"
+refuse 1 'has no manager.key' dxp manager export "$scratch/file2"
+[ ! -e "$DXP_DIR/registry/manager.key" ] || die 'an export made another key'
+mv "$scratch/manager.key" "$DXP_DIR/registry/manager.key"
 refuse 2 'exclude each other' dxp-manager --key "$key" --state "$scratch/s" --export a --import b
 dxp manager import "$scratch/file" --store $store >"$scratch/out"
 expect '2 keys, 3 tokens, 2 grants' "$scratch/out"
+expect "machines need not join again: $(cat "$DXP_DIR/manager.pub")" "$scratch/out"
 refuse 5 'the target is not empty' dxp manager import "$scratch/file" --store $store
 refuse 5 'the target is not empty' dxp manager import "$scratch/file"
 manager_start --state "$scratch/state" --store $store

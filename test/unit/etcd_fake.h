@@ -18,7 +18,7 @@
 #include "base/util.h"
 #include "manager/etcd.h"
 
-#define FAKE_KEYS    512
+#define FAKE_KEYS    2048
 #define FAKE_LEASES  64
 #define FAKE_CLUSTER "17000000000000000001"
 #define FAKE_RTT_NS  (2 * MS_NS)
@@ -49,6 +49,8 @@ struct fake_etcd {
 	int64_t revision, last_lease;
 	uint64_t now_ns;
 	unsigned transactions; /* that changed something */
+	uint64_t put_bytes;    /* of keys and values */
+	bool full;             /* etcd rejects puts, as above its quota */
 	char *late_body;       /* a transaction that is executed after the next request */
 };
 
@@ -136,6 +138,7 @@ static inline void fake_put(struct fake_etcd *e, const char *name, const char *v
 	free(k->value);
 	k->value = strdup(value);
 	k->lease = lease;
+	e->put_bytes += strlen(name) + strlen(value);
 }
 
 static inline void fake_lease_end(struct fake_etcd *e, int64_t id)
@@ -218,15 +221,20 @@ static inline void fake_change(struct fake_etcd *e, const json_t *operation)
 {
 	const json_t *put = json_object_get(operation, "request_put");
 	const json_t *end = json_object_get(operation, "request_delete_range");
-	char *name = fake_text(put ? put : end, "key");
+	char *name = fake_text(put ? put : end, "key"), *last = fake_text(end, "range_end");
 
 	if (put) {
 		char *value = fake_text(put, "value");
 		fake_put(e, name, value, fake_number(put, "lease"));
 		free(value);
+	} else if (*last) {
+		for (size_t i = e->count; i-- > 0;)
+			if (strcmp(e->keys[i].name, name) >= 0 && strcmp(e->keys[i].name, last) < 0)
+				fake_delete(e, &e->keys[i]);
 	} else {
 		fake_delete(e, fake_find(e, name));
 	}
+	free(last);
 	free(name);
 }
 
@@ -252,6 +260,11 @@ static inline json_t *fake_txn(struct fake_etcd *e, const json_t *request)
 	assert(json_array_size(compare) <= 128 && json_array_size(success) <= 128);
 	for (size_t i = 0; i < json_array_size(compare); i++)
 		good = good && fake_compare(e, json_array_get(compare, i));
+	if (good && e->full) {
+		json_decref(responses);
+		return json_pack("{s:s, s:i}", "error", "etcdserver: mvcc: database space exceeded",
+				 "code", 8);
+	}
 	for (size_t i = 0; good && i < json_array_size(success); i++)
 		if (fake_lease_missing(e, json_array_get(success, i))) {
 			json_decref(responses);

@@ -127,12 +127,44 @@ static void event_limits__recover(void **state)
 	fabric_destroy(f);
 }
 
+/* A flood of OPENs with unknown tokens: each has its own text, and so few of them are logged that
+ * the other events stay. */
+static void event_limits__opens(void **state)
+{
+	const unsigned opens = 4 * FABRIC_EVENTS_MIN;
+	struct fabric *f = fabric_create(4, GRANTS_ANY);
+
+	f->options.admission = ADMIT_TOKEN;
+	f->options.events = FABRIC_EVENTS_MIN;
+	fabric_manager_start(f);
+	struct identity unknown = identity_of(f, 9);
+	struct token token = {.secret = {1}};
+	memcpy(token.manager, unknown.manager, sizeof(token.manager));
+	const uint64_t begin_ns = f->now_ns;
+	for (unsigned i = 1; i <= opens; i++) {
+		memcpy(token.id, &i, sizeof(i));
+		assert_int_equal(admit(f, &unknown, &token, "x"), DXP_EACCESS);
+	}
+	const size_t logged = event_count(f, EVENT_REFUSED, NULL);
+	const uint64_t passed_s = (f->now_ns - begin_ns) / S_NS;
+	assert_in_range(logged, 32, 65 + passed_s);
+	assert_true(logged < FABRIC_EVENTS_MIN);
+	assert_int_equal(logged + COUNTER(f, refusals_unlogged), opens);
+	assert_int_equal(COUNTER(f, token_unknown), opens);
+	assert_int_equal(event_count(f, EVENT_STARTED, NULL), 1);
+	for (unsigned i = 0; i < 10; i++) /* the same token: once a minute */
+		assert_int_equal(admit(f, &unknown, &token, "x"), DXP_EACCESS);
+	assert_true(event_count(f, EVENT_REFUSED, NULL) <= logged + 1);
+	fabric_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(event_limits__one_key),
 		cmocka_unit_test(event_limits__many_identities),
 		cmocka_unit_test(event_limits__recover),
+		cmocka_unit_test(event_limits__opens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,7 +219,7 @@ static void member__leaves_the_active_manager(void **state)
 	member_destroy(m);
 }
 
-static struct query *query_run(enum query_kind kind)
+static struct query *query_make(enum query_kind kind)
 {
 	struct query_options options = {.manager = scene.addresses[0],
 					.others = others_of(&scene.addresses[0]),
@@ -230,12 +230,27 @@ static struct query *query_run(enum query_kind kind)
 					.entropy_context = &rng};
 	struct query *q;
 
+	options.events.kind = EVENT_JOINED;
 	assert_int_equal(query_create(&options, now_ns, &q), DXP_OK);
-	for (; !query_done(q); now_ns += MS_NS) {
-		struct datagram out;
-		if (query_send(q, &out, now_ns))
-			carry(&out, to_query, q);
-	}
+	return q;
+}
+
+/* Carries one request and its answers. */
+static void query_step(struct query *q)
+{
+	struct datagram out;
+
+	if (query_send(q, &out, now_ns))
+		carry(&out, to_query, q);
+	now_ns += MS_NS;
+}
+
+static struct query *query_run(enum query_kind kind)
+{
+	struct query *q = query_make(kind);
+
+	while (!query_done(q))
+		query_step(q);
 	return q;
 }
 
@@ -255,6 +270,38 @@ static void query__reaches_the_active_manager(void **state)
 	struct query *q = query_run(QUERY_NODES);
 	assert_int_equal(query_status(q), DXP_ETIMEDOUT);
 	assert_non_null(strstr(query_text(q), "stands by for another one"));
+	query_destroy(q);
+}
+
+static void events_add(enum event_kind kind, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		event_journal_add(registry_events(scene.registry), 1, kind, "a", "b");
+}
+
+/* Pages without a row of the wanted kind count: the query begins again if the next page is of
+ * another manager, whose log has other events below the number that was reached. */
+static void query__events_of_another_manager(void **state)
+{
+	const struct events_page *last;
+	const struct event_row *rows;
+	struct query *q = query_make(QUERY_EVENTS);
+
+	scene.roles[0] = ACTIVE;
+	events_add(EVENT_GRANTED, 5000); /* more than a page examines */
+	query_step(q);
+	assert_false(query_done(q));
+	assert_int_equal(query_events(q, &rows, &last), 0);
+	assert_true(last->next > 1000);
+	scene_end(NULL);
+	scene_begin(NULL);
+	scene.roles[0] = ACTIVE;
+	events_add(EVENT_JOINED, 7);
+	events_add(EVENT_GRANTED, 6000);
+	while (!query_done(q))
+		query_step(q);
+	assert_int_equal(query_status(q), DXP_OK);
+	assert_int_equal(query_events(q, &rows, &last), 7);
 	query_destroy(q);
 }
 
@@ -341,6 +388,7 @@ int main(void)
 		TEST(member__waits_if_all_stand_by),
 		TEST(member__leaves_the_active_manager),
 		TEST(query__reaches_the_active_manager),
+		TEST(query__events_of_another_manager),
 		TEST(standby_answer__to_a_key_pair),
 		TEST(standby_answer__is_limited),
 		TEST(managers_parse__texts),

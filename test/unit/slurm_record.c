@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,6 +33,10 @@ static int folder_create(void **state)
 
 static int folder_remove(void **state)
 {
+	char path[80];
+
+	snprintf(path, sizeof(path), "%s/.lock", run);
+	unlink(path);
 	return rmdir(run);
 }
 
@@ -150,6 +155,34 @@ static void record_acquire__one_after_the_other(void **state)
 	record_close(&other, true);
 }
 
+/* Another user can lock a folder with mode 755, but not the file that is used. */
+static void record_acquire__needs_no_lock_of_the_folder(void **state)
+{
+	struct record r;
+	struct stat st;
+	char path[80];
+	const int folder = open(run, O_RDONLY | O_DIRECTORY);
+
+	assert_int_equal(flock(folder, LOCK_EX | LOCK_NB), 0);
+	assert_true(record_create(&r, run, "slurm-1-0-0", 0, why));
+	assert_true(record_acquire(&r, run, "slurm-1-", 1, 1));
+	snprintf(path, sizeof(path), "%s/.lock", run);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	const int file = open(path, O_RDWR);
+	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
+	assert_false(record_acquire(&r, run, "slurm-1-", 1, 1));
+	assert_int_equal(errno, 0);
+	close(file);
+	close(folder);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/tmp/x", path), 0);
+	assert_false(record_acquire(&r, run, "slurm-1-", 1, 1));
+	assert_int_equal(errno, ELOOP);
+	assert_int_equal(unlink(path), 0);
+	record_close(&r, true);
+}
+
 #define STEPS 12
 #define GIVEN 3
 
@@ -212,6 +245,7 @@ int main(void)
 		cmocka_unit_test(record_stale__after_a_kill),
 		cmocka_unit_test(record_stale__advances),
 		cmocka_unit_test(record_acquire__one_after_the_other),
+		cmocka_unit_test(record_acquire__needs_no_lock_of_the_folder),
 		cmocka_unit_test(record_acquire__processes),
 	};
 	return cmocka_run_group_tests(tests, folder_create, folder_remove);

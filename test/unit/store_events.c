@@ -191,6 +191,35 @@ static void store_events__write_fails(void **state)
 	registry_destroy(r);
 }
 
+/* The table rejects events for so long that the log replaces some: they count as lost. */
+static void store_events__lost(void **state)
+{
+	struct store *s;
+	struct registry *r = load(&s);
+
+	events_add(r, 1);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	sql_run("CREATE TRIGGER no BEFORE INSERT ON event BEGIN SELECT raise(ABORT, 'no'); END");
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	events_add(r, 30);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	assert_int_equal(registry_events(r)->lost, 0);
+	events_add(r, FABRIC_EVENTS_MIN - 20);
+	assert_int_equal(registry_events(r)->lost, 10);
+	store_close(s);
+	sql_run("DROP TRIGGER no");
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	assert_int_equal(registry_events(r)->lost, 10);
+	store_close(s);
+	registry_destroy(r);
+	r = load(&s);
+	events_expect(r, 12, 111);
+	store_close(s);
+	registry_destroy(r);
+}
+
 /* The disk is full (modelled by a limit on file sizes): nothing is saved, and nothing is lost. */
 static void store_events__full_disk(void **state)
 {
@@ -252,7 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(store_events__restart_and_bound), IN_FOLDER(store_events__file_removed),
 		IN_FOLDER(store_events__write_fails),       IN_FOLDER(store_events__full_disk),
-		IN_FOLDER(store_events__damaged_rows),
+		IN_FOLDER(store_events__damaged_rows),      IN_FOLDER(store_events__lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

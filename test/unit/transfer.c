@@ -3,10 +3,13 @@
  * are not empty, from damaged files. */
 #include "test/unit/etcd_rig.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/keyfile.h"
+#include "manager/limits.h"
 #include "manager/transfer.h"
 
 static char folder[64], file[96];
@@ -273,6 +276,108 @@ static void transfer_import__refuses(void **state)
 	free(rows);
 }
 
+/* Puts this many events into SQLite. */
+static void sqlite_events(unsigned count)
+{
+	struct registry_options o = {.events = FABRIC_EVENTS_MAX, .entropy = rng_entropy_kernel};
+	struct registry *r;
+	uint8_t key[KEYS_BYTES];
+	struct store *s;
+
+	assert_int_equal(registry_create(&o, &r), DXP_OK);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_private_key(s, key), DXP_OK);
+	registry_fill(r, 1);
+	events_add(r, count);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	registry_destroy(r);
+}
+
+/* The size of the log of the manager that imports or exports does not matter. etcd keeps the newest
+ * events, and the others are counted. */
+static void transfer__many_events(void **state)
+{
+	const unsigned count = ETCD_EVENTS_MAX + 3000;
+	struct fake_etcd *e = etcd_make();
+	struct fake_client c = {.etcd = e};
+	struct transfer t;
+	char *text;
+
+	sqlite_events(count);
+	options.events = FABRIC_EVENTS_MIN;
+	assert_int_equal(transfer_export(&options, file, &t), DXP_OK);
+	assert_int_equal(t.events, count);
+	store_remove();
+	assert_int_equal(transfer_import(&options, file, &t), DXP_OK);
+	assert_int_equal(t.events, count);
+	assert_int_equal(t.events_left_out, 0);
+	unlink(file);
+	assert_int_equal(transfer_export(&options, file, &t), DXP_OK);
+	assert_int_equal(t.events, count);
+
+	file_text(&text);
+	struct registry_options o = {.events = FABRIC_EVENTS_MAX, .entropy = rng_entropy_kernel};
+	struct transfer in = {0};
+	assert_int_equal(registry_create(&o, &in.registry), DXP_OK);
+	assert_int_equal(transfer_read(text, options.key, &in), DXP_OK);
+	struct store_import import = {.private_key = in.private_key, .digest = "d"};
+	struct store *s = import_open(&c, &import);
+	assert_int_equal(transfer_empty(s, &import), DXP_OK);
+	assert_int_equal(transfer_save(&in, s, &import), DXP_OK);
+	assert_int_equal(in.events_left_out, 3000);
+	registry_destroy(in.registry);
+	assert_int_equal(registry_create(&o, &in.registry), DXP_OK);
+	assert_int_equal(store_load(s, in.registry), DXP_OK);
+	assert_int_equal(events_count(in.registry), ETCD_EVENTS_MAX);
+	assert_int_equal(registry_events(in.registry)->first, 3001);
+	registry_destroy(in.registry);
+	store_close(s);
+	etcd_free(e);
+	free(text);
+}
+
+/* The disk is full: an import writes all or nothing, and can be repeated. */
+static void transfer_import__full_disk(void **state)
+{
+	struct rlimit before, tight;
+	struct transfer t;
+	char path[128];
+	struct stat st;
+
+	signal(SIGXFSZ, SIG_IGN);
+	sqlite_events(20000);
+	assert_int_equal(transfer_export(&options, file, &t), DXP_OK);
+	store_remove();
+	free(sqlite_fill()); /* the size of a database with the rows but few events */
+	snprintf(path, sizeof(path), "%s/manager.db", folder);
+	assert_int_equal(stat(path, &st), 0);
+	store_remove();
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	tight = (struct rlimit){4 * (rlim_t)st.st_size, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	const int status = transfer_import(&options, file, &t);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(status, DXP_EIO);
+	assert_int_equal(transfer_import(&options, file, &t), DXP_OK);
+	assert_int_equal(t.events, 20000);
+	assert_int_equal(t.nodes, 1);
+}
+
+/* Without manager.key an export would have a new key, and no machine would accept its managers. */
+static void transfer_export__without_the_managers_key(void **state)
+{
+	struct transfer t;
+	char path[128];
+
+	free(sqlite_fill());
+	snprintf(path, sizeof(path), "%s/manager.key", folder);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(transfer_export(&options, file, &t), DXP_ENOENT);
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_int_not_equal(access(file, F_OK), 0);
+}
+
 /* Shorter files, and some with a wrong member, are refused. */
 static void transfer_read__damaged(void **state)
 {
@@ -312,6 +417,9 @@ int main(void)
 		IN_FOLDER(transfer__interrupted),
 		IN_FOLDER(transfer_export__without_a_store),
 		IN_FOLDER(transfer_import__refuses),
+		IN_FOLDER(transfer__many_events),
+		IN_FOLDER(transfer_import__full_disk),
+		IN_FOLDER(transfer_export__without_the_managers_key),
 		IN_FOLDER(transfer_read__damaged),
 	};
 
