@@ -274,7 +274,10 @@ static void rv32_core__traps(void **state)
 		   "must not read");
 	check_trap(g, word_of(RV32_SW, 0, A0, A1, 0), RV32_PRIVATE_END - 4100,
 		   "stores 4 bytes at 0xfffeeffc, below private memory (4096 bytes): its stack is "
-		   "full");
+		   "full, raise private= of --engine rv32");
+	check_trap(g, word_of(RV32_LW, A1, A0, 0, 0), RV32_PRIVATE_END - (8u << 20),
+		   "loads 4 bytes at 0xff7f0000, below private memory (4096 bytes): its stack is "
+		   "full, raise private= of --engine rv32");
 	check_trap(g, word_of(RV32_JALR, ZERO, A0, 0, 0), 0x20000,
 		   "jumps to 0x00020000, which is no instruction of the program");
 	check_trap(g, word_of(RV32_JALR, ZERO, A0, 0, 0), RV32_CODE_BASE + 2,
