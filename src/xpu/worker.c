@@ -255,6 +255,7 @@ static void done_complete(struct worker *c, char *body, uint32_t bytes)
 	end.native = d.native;
 	end.started_ns = d.started_ns;
 	end.ended_ns = d.ended_ns;
+	end.cycles = d.cycles;
 	order_pop(c, &end);
 }
 

@@ -185,6 +185,7 @@ struct _cl_event {
 	uint64_t bytes; /* for traces: bytes that the command moved */
 	char label[64]; /* for traces: name of the kernel, or "" */
 	char *failure;  /* the node's sentence about the failure of the command; NULL: none */
+	struct dxp_event_cycles *cycles; /* of a kernel; NULL: none */
 };
 
 /* ---- memory objects ---- */
