@@ -186,7 +186,7 @@ shape_fails 'peak rises with requests' --only C-40 --set mps=64B
 shape_fails 'local DMA is slower in buffers' --only S-08 --set control_ns=0
 row $'^S-06\tbridge host to device by READs\t1\tMB/s\t-\t4' bridge --set read_latency=1ms
 row $'^S-06\tbridge host to device by READs\t4\tMB/s\t-\t6[56]' bridge --set read_latency=1ms
-shape_fails 'longer transfers are faster' --only S-09 --set transfer_bytes=65536
+shape_fails 'longer transfers are faster' --only S-09 --set ring_buffers=1 --set control_ns=0
 shape_fails 'node mode pays from 9 hosts' --only N-11 --set compute=30us
 shape_fails 'the pipeline is faster' --only S-05 --set dma_through_kbps=200000
 
