@@ -59,7 +59,8 @@ same() {
 alone() {
 	local name=$1 text=$2
 	shift 2
-	driver timeout $limit "$@" >"$scratch/dxp" 2>&1 || die "$name ends $?: $(tail -n 5 "$scratch/dxp")"
+	driver timeout $limit "$@" >"$scratch/dxp" 2>&1 ||
+		die "$name ends $?: $(tail -n 5 "$scratch/dxp")"
 	grep -Eq -- "$text" "$scratch/dxp" ||
 		die "$name does not print '$text': $(tail -n 15 "$scratch/dxp")"
 	say "ok: $name: $(grep -E -- "$text" "$scratch/dxp" | tail -n 1)"
