@@ -3,7 +3,7 @@
  * runs one case on each. */
 #include "rig.h"
 
-#define CL_PROFILING_CYCLES_DXP 0x44D8 /* see dxp/cl_ext.h */
+#define CL_PROFILING_CYCLES_DXP 0x44D9 /* see dxp/cl_ext.h */
 #define ITEMS                   256
 
 struct cycles {
