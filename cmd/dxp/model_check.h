@@ -8,4 +8,7 @@
 extern const struct model_check_part model_check_parts[];
 extern const unsigned model_check_part_count;
 
+/* model_xpu.c: rows of X-14 */
+int model_xpu_rows(const struct model_parameters *p, uint64_t seed, const struct model_sink *sink);
+
 #endif

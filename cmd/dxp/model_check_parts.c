@@ -97,6 +97,7 @@ static int nic_rows(const struct model_parameters *p, uint64_t seed, const struc
 			if (bytes != 64 && bytes != 256 && bytes != 1024 && bytes != 2048)
 				status = model_nic_rows(p, (enum model_op)op, bytes, sink);
 	}
+	model_nic_link_row(p, sink);
 	if (!status)
 		status = model_nic_peak(p, sink);
 	if (!status)
@@ -203,7 +204,7 @@ static int bridge_rows(const struct model_parameters *p, uint64_t seed,
 }
 
 const struct model_check_part model_check_parts[] = {
-	{"C-40 C-41 C-42", nic_rows},
+	{"C-39 C-40 C-41 C-42", nic_rows},
 	{"C-25", immediate_rows},
 	{"C-43", stage_rows},
 	{"C-44 C-22", crossbar_rows, true},
@@ -214,6 +215,7 @@ const struct model_check_part model_check_parts[] = {
 	{"N-05 N-09", roles_rows},
 	{"N-11", allreduce_rows},
 	{"S-04 S-05 S-06 S-07 S-08 S-09", bridge_rows},
+	{"X-14", model_xpu_rows},
 	{"X-15 X-16 X-18", loss_predict_rows, true},
 };
 const unsigned model_check_part_count = ARRAY_COUNT(model_check_parts);

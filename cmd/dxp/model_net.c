@@ -50,7 +50,7 @@ static int topology_run(const struct model_run *run)
 	if (one && !model_topology_parse(kind_text, &kind))
 		return error_set(DXP_EINVAL,
 				 "there is no topology '%s'; there are hypercube, torus3, mesh3, "
-				 "torus2, mesh2, fat-tree, dragonfly, slim-fly",
+				 "torus2, mesh2, fat-tree, dragonfly, slim-fly, butterfly",
 				 kind_text);
 	for (int i = 0; i < MODEL_TOPOLOGIES; i++) {
 		if (one && i != (int)kind)

@@ -214,6 +214,20 @@ DXP_API int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out);
 DXP_API int dxp_event_failure(struct dxp_fabric *fabric, dxp_event event,
 			      char text[DXP_FAILURE_BYTES]);
 
+/* Cycles of a launch on the processor that the model of time of the xPU's engine describes. */
+struct dxp_event_cycles {
+	uint64_t cycles;
+	uint64_t cycles_least, cycles_most; /* over what the model assumes about the memory */
+	uint64_t instructions;              /* issued, each for one warp of that processor */
+	uint64_t lines, lines_missed;       /* of the data caches: accessed, missed */
+	uint32_t cores, clock_mhz;
+};
+/* Returns DXP_ENOENT for other commands, and without a model of time (`dxpd --engine rv32:time=`).
+ * The cycles of the last 64 launches of each xPU are kept, even if the event was waited for or
+ * forgotten. */
+DXP_API int dxp_event_cycles(struct dxp_fabric *fabric, dxp_event event,
+			     struct dxp_event_cycles *out);
+
 /* Sets the function that receives the output of kernels; NULL: standard output. Output of an xPU
  * arrives in the order of its kernels, and before each kernel's completion. The library calls
  * `print` while it holds the fabric's lock, so `print` must not call this library. */

@@ -25,6 +25,8 @@
  *
  * ---- cl_dxp_failure ----
  *   CL_EVENT_FAILURE_DXP           why a command failed, such as work-item and source line
+ * ---- cl_dxp_cycles ----
+ *   CL_PROFILING_CYCLES_DXP        cycles of a kernel by the device's model of time
  *
  * Thread-safe, like OpenCL, except setting the arguments of one kernel. */
 #ifndef DXP_CL_EXT_H
@@ -40,10 +42,25 @@ extern "C" {
 #define CL_DXP_COLLECTIVE_EXTENSION_NAME     "cl_dxp_collective"
 #define CL_DXP_DEVICE_NETWORK_EXTENSION_NAME "cl_dxp_device_network"
 #define CL_DXP_FAILURE_EXTENSION_NAME        "cl_dxp_failure"
+#define CL_DXP_CYCLES_EXTENSION_NAME         "cl_dxp_cycles"
 
 /* cl_event_info: the node's sentence about a command that failed, as a string with the final zero;
  * empty if there is none. The context's notification function gets the same sentence. */
 #define CL_EVENT_FAILURE_DXP 0x44D1
+
+/* cl_profiling_info: a struct cl_profiling_cycles_dxp about a kernel. clGetEventProfilingInfo
+ * returns CL_PROFILING_INFO_NOT_AVAILABLE for other commands, and if the device has no model of
+ * time. An xPU has one with `--engine rv32:time=PRESET`. */
+#define CL_PROFILING_CYCLES_DXP 0x44D9
+
+/* Cycles on the processor that the model describes, such as a GPU with RISC-V cores. */
+typedef struct cl_profiling_cycles_dxp {
+	cl_ulong cycles;
+	cl_ulong cycles_least, cycles_most; /* over what the model assumes about the memory */
+	cl_ulong instructions;              /* issued, each for one warp of that processor */
+	cl_ulong lines, lines_missed;       /* of the data caches: accessed, missed */
+	cl_uint cores, clock_mhz;
+} cl_profiling_cycles_dxp;
 
 /* CL_EVENT_COMMAND_TYPE of clEnqueueTransferBufferDXP(). */
 #define CL_COMMAND_TRANSFER_BUFFER_DXP 0x44D0

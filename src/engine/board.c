@@ -99,6 +99,7 @@ static int board_run(struct engine *e, const struct engine_launch *l, char text[
 	}
 	int status = engine_run(b->compute, &inside, text);
 	e->native = b->compute->native;
+	e->cycles = b->compute->cycles;
 	return status;
 }
 

@@ -185,6 +185,9 @@ struct engine {
 	/* Driver's error in the last build, run or edit (OpenCL: negative, CUDA: positive); 0:
 	 * none. Only for the owner thread. */
 	int32_t native;
+	/* Of the last run, by the engine's model of time; all 0: none. Only for the owner thread.
+	 */
+	struct dxp_event_cycles cycles;
 };
 
 /* DXP_EINVAL: no such engine; DXP_EUNSUPPORTED: no such device, or it cannot use the memory;
@@ -221,6 +224,7 @@ static inline int engine_run(struct engine *e, const struct engine_launch *launc
 			     char text[ENGINE_TEXT_BYTES])
 {
 	e->native = 0;
+	e->cycles = (struct dxp_event_cycles){0};
 	return e->ops->run(e, launch, text);
 }
 

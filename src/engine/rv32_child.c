@@ -111,9 +111,23 @@ static char *log_read(const char *folder)
 	return less ? less : log;
 }
 
+/* Writes which limit a signal means. */
+static void limit_describe(int number, char *out, size_t bytes)
+{
+	if (number == SIGXCPU)
+		snprintf(out, bytes, "it used %u s of CPU time; shorten the program",
+			 RV32_CHILD_CPU_S);
+	else if (number == SIGXFSZ)
+		snprintf(out, bytes, "its output exceeds %u MiB; use fewer constants",
+			 RV32_CHILD_FILE_BYTES >> 20);
+	else
+		snprintf(out, bytes, "it may use %u s, %llu GiB", RV32_CHILD_CPU_S,
+			 RV32_CHILD_MEMORY_BYTES >> 30);
+}
+
 static int status_judge(const struct rv32_child *c, int how, char **log)
 {
-	char *longer = NULL;
+	char *longer = NULL, limit[96];
 
 	if (WIFEXITED(how) && WEXITSTATUS(how) == 0)
 		return DXP_OK;
@@ -123,10 +137,10 @@ static int status_judge(const struct rv32_child *c, int how, char **log)
 		log_error("cannot start %s in %s; is it still installed?", c->words[0], c->folder);
 		return DXP_EIO;
 	}
-	if (asprintf(&longer,
-		     "%sthe compiler was stopped by signal %d; it may use %u s, %llu GiB\n",
-		     *log ? *log : "", WTERMSIG(how), RV32_CHILD_CPU_S,
-		     RV32_CHILD_MEMORY_BYTES >> 30) < 0)
+	limit_describe(WTERMSIG(how), limit, sizeof(limit));
+	/* First, because clang may report a defect of its own at a limit. */
+	if (asprintf(&longer, "the compiler was stopped by signal %d: %s\n%s", WTERMSIG(how), limit,
+		     *log ? *log : "") < 0)
 		return DXP_ENOMEM;
 	free(*log);
 	*log = longer;

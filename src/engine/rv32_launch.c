@@ -191,7 +191,7 @@ static int pool_run(struct engine_rv32 *r, const struct engine_launch *l,
 			       launch->trace ? watches.contexts : NULL, cores, result);
 	r->counters = result->counters;
 	l->program->launches += l->program->profiled;
-	rv32_watch_end(l, &watches, status);
+	rv32_watch_end(r, l, &watches, status);
 	return status;
 }
 

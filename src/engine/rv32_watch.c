@@ -85,11 +85,22 @@ int rv32_watch_begin(struct engine_rv32 *r, const struct engine_launch *l, uint3
 }
 
 /* Logs the cycles of the model of time, as a range over the assumptions about the memory. */
-static void time_report(const struct engine_launch *l, const struct rv32_time *time)
+static void time_report(struct engine_rv32 *r, const struct engine_launch *l,
+			const struct rv32_time *time)
 {
 	struct rv32_time_result t;
 
 	rv32_time_read(time, &t);
+	r->engine.cycles = (struct dxp_event_cycles){
+		.cycles = t.cycles[RV32_TIME_NOMINAL],
+		.cycles_least = t.cycles[RV32_TIME_FAST],
+		.cycles_most = t.cycles[RV32_TIME_SLOW],
+		.instructions = t.warp_instructions,
+		.lines = t.lines,
+		.lines_missed = t.lines_missed,
+		.cores = r->settings.time->cores,
+		.clock_mhz = r->settings.time->clock_mhz,
+	};
 	log_info(
 		"kernel '%.60s': %llu cycles (%llu to %llu), %.2f instructions of a warp per cycle "
 		"and core (%.2f to %.2f), %llu of %llu lines missed",
@@ -101,10 +112,11 @@ static void time_report(const struct engine_launch *l, const struct rv32_time *t
 		(unsigned long long)t.lines);
 }
 
-void rv32_watch_end(const struct engine_launch *l, struct rv32_watches *w, int status)
+void rv32_watch_end(struct engine_rv32 *r, const struct engine_launch *l, struct rv32_watches *w,
+		    int status)
 {
 	if (status == DXP_OK && w->time)
-		time_report(l, w->time);
+		time_report(r, l, w->time);
 	rv32_time_destroy(w->time);
 	w->time = NULL;
 }

@@ -29,8 +29,9 @@ struct rv32_watches {
 int rv32_watch_begin(struct engine_rv32 *r, const struct engine_launch *l, uint32_t cores,
 		     struct rv32_launch *launch, struct rv32_watches *out);
 
-/* After a successful launch, logs the cycles of the model of time. */
-void rv32_watch_end(const struct engine_launch *l, struct rv32_watches *w, int status);
+/* After a successful launch, sets engine.cycles by the model of time, and logs them. */
+void rv32_watch_end(struct engine_rv32 *r, const struct engine_launch *l, struct rv32_watches *w,
+		    int status);
 
 /* Adds a program's profile (dxp/about.h). The first call starts counting. False: out of memory. */
 bool rv32_watch_profile(struct engine_program *p, struct records *out);

@@ -166,6 +166,8 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 		print_arrived(f, e->node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_FAILED)
 		failure_arrived(f, e->node, data, e->bytes);
+	else if (command_op(data, e->bytes) == COMMAND_CYCLES)
+		cycles_arrived(f, e->node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_LOST)
 		lost_arrived(f, e->node, data, e->bytes);
 }

@@ -176,6 +176,7 @@ struct dxp_xpu {
 	struct dxp_bridge *bridges; /* transfers of bridge.c that the program has not waited for */
 	struct host_use use;
 	struct host_failures *failures; /* failure.c; NULL: none yet */
+	struct host_cycles *cycles;     /* cycles.c; NULL: none yet */
 };
 
 struct dxp_program {
@@ -362,6 +363,9 @@ void print_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uin
 void failure_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes);
 /* Returns the sentence about a failed command; NULL: there is none. */
 const char *failure_find(const struct dxp_xpu *x, uint64_t event);
+
+/* cycles.c: keeps the cycles of a launch, which arrive before its EVENT. */
+void cycles_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes);
 
 /* bridge.c: completes all transfers of `x`; those that are pending get DXP_ECLOSED. Call it after
  * the command CLOSE. Returns when nothing accesses the memory of these transfers. */

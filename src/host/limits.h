@@ -53,7 +53,9 @@
 #define HOST_LOG_BYTES    (1u << 20)  /* bytes of a build log; the rest is cut off */
 #define HOST_SOURCE_BYTES (16u << 20) /* bytes of a program's sources or binary */
 /* sentences about failed commands that are kept per xPU: as many as a batch of completions has */
-#define HOST_FAILURES    64
+#define HOST_FAILURES 64
+/* launches whose cycles are kept per xPU */
+#define HOST_CYCLES      64
 #define HOST_FETCH_BYTES (64u << 20) /* bytes of the largest binary that is fetched */
 /* ns of silence of an xPU that a call waits for, before a probe */
 #define HOST_PROBE_NS (1000ull * 1000 * 1000)

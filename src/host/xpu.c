@@ -162,6 +162,7 @@ static void destroy(struct dxp_xpu *x)
 	use_write(x);
 	events_destroy(&x->events);
 	free(x->failures);
+	free(x->cycles);
 	free(x);
 }
 

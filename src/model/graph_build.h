@@ -22,5 +22,6 @@ int graph_host(struct model_graph *g, uint32_t routers, uint32_t most);
 int graph_fat_tree(struct model_graph *g, struct graph_links *links);
 int graph_dragonfly(struct model_graph *g, struct graph_links *links);
 int graph_slim_fly(struct model_graph *g, struct graph_links *links);
+int graph_butterfly(struct model_graph *g, struct graph_links *links);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fat tree: 4-ary, as in LogP. Dragonfly: groups of 2 h linked routers, each with h nodes and h
- * links to other groups (balanced). Slim fly: graph of McKay, Miller and Siran, of diameter 2. */
+ * links to other groups (balanced). Slim fly: graph of McKay, Miller and Siran, of diameter 2.
+ * Butterfly: as in LogP. */
 #include <dxp/status.h>
 
 #include "base/error.h"
@@ -34,6 +35,21 @@ int graph_fat_tree(struct model_graph *g, struct graph_links *links)
 				graph_link(links, level * width + i, (level + 1) * width + other);
 			}
 	return links->status == DXP_OK ? graph_host(g, width, ARITY) : links->status;
+}
+
+/* Links router i of level l to those of level l + 1 whose rows equal i but for bit l. */
+int graph_butterfly(struct model_graph *g, struct graph_links *links)
+{
+	if (g->nodes & (g->nodes - 1))
+		return error_set(DXP_EINVAL, "a butterfly has a power of two of nodes, not %u",
+				 g->nodes);
+	for (uint32_t bit = 1; bit < g->nodes; bit *= 2, g->receivers += g->nodes)
+		for (uint32_t i = 0; i < g->nodes; i++) {
+			graph_link(links, g->receivers + i, g->receivers + g->nodes + i);
+			graph_link(links, g->receivers + i, g->receivers + g->nodes + (i ^ bit));
+		}
+	g->routers = g->receivers + g->nodes;
+	return links->status;
 }
 
 /* Links groups in rounds: a group's k-th link leads to the k-th other group by number. */

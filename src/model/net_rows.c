@@ -31,6 +31,35 @@ static void x_set(struct model_row *row, uint64_t x)
 	snprintf(row->x, sizeof(row->x), "%llu", (unsigned long long)x);
 }
 
+static double formula_time(const struct model_loggp *g, enum model_topology kind, uint32_t nodes)
+{
+	return model_loggp_closed(g, model_topology_formula(kind, nodes));
+}
+
+/* Emits the statements about the source's figure 5. In small networks, the formula of a 3D torus
+ * gives less than that of the hypercube. */
+static void hypercube_shapes(const struct model_loggp *g, const struct model_sink *sink)
+{
+	bool best = true, slowest = true;
+
+	for (int kind = MODEL_HYPERCUBE + 1; kind <= MODEL_MESH2; kind++) {
+		double growth[2] = {0};
+		for (uint32_t nodes = 256; nodes <= 4096; nodes *= 4)
+			best &= formula_time(g, MODEL_HYPERCUBE, nodes) <
+				formula_time(g, (enum model_topology)kind, nodes);
+		for (int i = 0; i < 2; i++) {
+			enum model_topology of = i ? (enum model_topology)kind : MODEL_HYPERCUBE;
+			growth[i] = formula_time(g, of, 4096) / formula_time(g, of, 16);
+		}
+		slowest &= growth[0] < growth[1];
+	}
+	struct model_row row =
+		model_row_shape("C-07", "the hypercube is best from 256 nodes on", best);
+	model_emit(sink, &row);
+	row = model_row_shape("C-07", "the hypercube grows most slowly", slowest);
+	model_emit(sink, &row);
+}
+
 int model_loggp_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	struct model_loggp g = model_loggp_of(p);
@@ -46,6 +75,7 @@ int model_loggp_rows(const struct model_parameters *p, const struct model_sink *
 			x_set(&row, nodes);
 			model_emit(sink, &row);
 		}
+	hypercube_shapes(&g, sink);
 	struct model_row row =
 		model_row_plain("C-06", "T without hops", "ns", model_loggp_closed(&g, 0) / 1000);
 	x_set(&row, (uint64_t)g.bytes);
@@ -206,10 +236,55 @@ static void shape_emit(const struct model_sink *sink, const char *quantity, uint
 	model_emit(sink, &row);
 }
 
+/* N-11 states that node mode pays from this number of hosts on. */
+#define PAYS_FROM 9
+
+/* Sums over the cases of N-11. */
+struct claims {
+	uint32_t cases, few, many;  /* in all, below PAYS_FROM hosts, from there on */
+	uint32_t socket;            /* socket mode is faster than node mode */
+	uint32_t few_pay, many_pay; /* node mode is faster than the hosts' way */
+	double saved[MODEL_WAYS];   /* of `many`: share of the hosts' time */
+};
+
+static void claims_add(struct claims *c, const struct model_allreduce *of, const double *ns)
+{
+	bool pays = ns[MODEL_WAY_NODE] < ns[MODEL_WAY_HOST];
+
+	c->cases++;
+	c->socket += ns[MODEL_WAY_SOCKET] < ns[MODEL_WAY_NODE];
+	if (of->hosts < PAYS_FROM) {
+		c->few++;
+		c->few_pay += pays;
+		return;
+	}
+	c->many++;
+	c->many_pay += pays;
+	for (int way = 0; way < MODEL_WAYS; way++)
+		c->saved[way] += 1 - ns[way] / ns[MODEL_WAY_HOST];
+}
+
+static void claims_emit(const struct claims *c, const struct model_sink *sink)
+{
+	char names[NAMES_BYTES], quantity[64];
+
+	shape_emit(sink, "socket mode below node mode", c->socket, c->cases);
+	shape_emit(sink, "node mode pays from 9 hosts", c->many_pay, c->many);
+	shape_emit(sink, "node mode does not pay at 4 hosts", c->few - c->few_pay, c->few);
+	for (int way = MODEL_WAY_NODE; way <= MODEL_WAY_SOCKET; way++) {
+		struct model_row row =
+			model_row_plain("N-11", quantity, "%", 100 * c->saved[way] / c->many);
+		snprintf(quantity, sizeof(quantity), "mean saving of %s mode from 9 hosts",
+			 model_way_name((enum model_way)way));
+		row.assumptions = model_assumptions("allreduce", names, sizeof(names));
+		model_emit(sink, &row);
+	}
+}
+
 int model_allreduce_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const uint32_t hosts[] = {4, 9, 16}, ranks[] = {8, 32, 64};
-	uint32_t socket = 0, many = 0, cases = 0, cases_many = 0;
+	struct claims claims = {0};
 
 	for (size_t h = 0; h < ARRAY_COUNT(hosts); h++)
 		for (size_t r = 0; r < ARRAY_COUNT(ranks); r++)
@@ -223,12 +298,8 @@ int model_allreduce_rows(const struct model_parameters *p, const struct model_si
 						return status;
 				}
 				compare_emit(&of, ns, sink);
-				cases++;
-				socket += ns[MODEL_WAY_SOCKET] < ns[MODEL_WAY_NODE];
-				cases_many += hosts[h] >= 9;
-				many += hosts[h] >= 9 && ns[MODEL_WAY_NODE] < ns[MODEL_WAY_HOST];
+				claims_add(&claims, &of, ns);
 			}
-	shape_emit(sink, "socket mode below node mode", socket, cases);
-	shape_emit(sink, "node mode pays from 9 hosts", many, cases_many);
+	claims_emit(&claims, sink);
 	return DXP_OK;
 }

@@ -108,6 +108,9 @@ int model_nic_stage_rows(const struct model_parameters *p, const struct model_si
 /* Emits C-25: cycles of the path for descriptors, and what they cost a NAP-imm. */
 int model_nic_immediate_rows(const struct model_parameters *p, const struct model_sink *sink);
 
+/* Emits the rate of the PCIe link after coding (C-39). */
+void model_nic_link_row(const struct model_parameters *p, const struct model_sink *sink);
+
 /* Emits the peak of a PUT of 2 MB by request size, 16 .. 1024 B, with intervals over all
  * settings. */
 int model_nic_peak(const struct model_parameters *p, const struct model_sink *sink);

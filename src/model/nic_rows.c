@@ -238,6 +238,16 @@ static int peak_interval(const struct model_parameters *p, uint64_t *low, uint64
 	return DXP_OK;
 }
 
+void model_nic_link_row(const struct model_parameters *p, const struct model_sink *sink)
+{
+	struct model_row row =
+		model_row_plain("C-39", "PCIe after coding", "MB/s", (double)model_pcie_rate(p));
+
+	snprintf(row.x, sizeof(row.x), "%lldx%lld", (long long)p->pcie_generation,
+		 (long long)p->pcie_lanes);
+	model_emit(sink, &row);
+}
+
 int model_nic_peak(const struct model_parameters *p, const struct model_sink *sink)
 {
 	char names[MODEL_NIC_NAMES];

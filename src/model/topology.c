@@ -21,6 +21,7 @@ static const struct {
 	[MODEL_MESH3] = {"3D mesh", "mesh3"},           [MODEL_TORUS2] = {"2D torus", "torus2"},
 	[MODEL_MESH2] = {"2D mesh", "mesh2"},           [MODEL_FAT_TREE] = {"fat tree", "fat-tree"},
 	[MODEL_DRAGONFLY] = {"dragonfly", "dragonfly"}, [MODEL_SLIM_FLY] = {"slim fly", "slim-fly"},
+	[MODEL_BUTTERFLY] = {"butterfly", "butterfly"},
 };
 
 const char *model_topology_name(enum model_topology kind)
@@ -135,6 +136,7 @@ static int links_collect(struct model_graph *g, struct graph_links *links)
 	case MODEL_MESH2: return grid_links(g, links, 2, false);
 	case MODEL_FAT_TREE: return graph_fat_tree(g, links);
 	case MODEL_DRAGONFLY: return graph_dragonfly(g, links);
+	case MODEL_BUTTERFLY: return graph_butterfly(g, links);
 	default: return graph_slim_fly(g, links);
 	}
 }
@@ -153,7 +155,7 @@ static int links_sort(struct model_graph *g, const struct graph_links *links)
 		for (int end = 0; end < 2; end++)
 			fill[links->ends[i][end] + 1]++;
 	for (uint32_t i = 0; i < g->routers; i++) {
-		uint32_t nodes = g->hosted ? g->hosted[i] : 1;
+		uint32_t nodes = g->hosted ? g->hosted[i] : g->receivers ? 0 : 1;
 		g->radix = max_u32(g->radix, fill[i + 1] + nodes);
 		fill[i + 1] += fill[i];
 	}
@@ -202,6 +204,11 @@ static uint32_t nodes_at(const struct model_graph *g, uint32_t router)
 	return g->hosted ? g->hosted[router] : 1;
 }
 
+static uint32_t receivers_at(const struct model_graph *g, uint32_t router)
+{
+	return router < g->receivers ? 0 : nodes_at(g, router);
+}
+
 /* Adds distances from one router's nodes to all. Returns false if one is out of reach. */
 static bool search_from(const struct model_graph *g, uint32_t from, uint32_t *distance,
 			uint32_t *queue, uint64_t *sum, uint32_t *diameter)
@@ -213,7 +220,7 @@ static bool search_from(const struct model_graph *g, uint32_t from, uint32_t *di
 	distance[from] = 0;
 	queue[tail++] = from;
 	while (head < tail) {
-		uint32_t at = queue[head++], nodes = nodes_at(g, at);
+		uint32_t at = queue[head++], nodes = receivers_at(g, at);
 		uint32_t links = distance[at] + own_links;
 		reached += nodes;
 		*sum += (uint64_t)links * nodes * nodes_at(g, from);
@@ -240,7 +247,9 @@ int model_graph_search(const struct model_graph *g, struct model_distance *out)
 
 	if (!distance)
 		return DXP_ENOMEM;
-	for (uint32_t i = 0; connected && i < g->routers; i++)
+	/* In a butterfly, all senders are alike: an exchange of rows is the same graph. */
+	uint32_t senders = g->receivers ? 1 : g->routers;
+	for (uint32_t i = 0; connected && i < senders; i++)
 		if (nodes_at(g, i) > 0)
 			connected =
 				search_from(g, i, distance, distance + g->routers, &sum, &diameter);
@@ -248,10 +257,13 @@ int model_graph_search(const struct model_graph *g, struct model_distance *out)
 	if (!connected)
 		return error_set(DXP_EINVAL, "the %s of %u nodes is not connected",
 				 names[g->kind].name, g->nodes);
-	double nodes = g->nodes;
+	double nodes = g->nodes, pairs = nodes * nodes;
+	if (g->receivers)
+		sum *= g->nodes;
 	*out = (struct model_distance){
-		.mean = (double)sum / (nodes * (nodes - 1)),
-		.mean_self = (double)sum / (nodes * nodes),
+		/* A butterfly's message to its own node crosses the network too. */
+		.mean = (double)sum / (g->receivers ? pairs : pairs - nodes),
+		.mean_self = (double)sum / pairs,
 		.diameter = diameter,
 		.links = g->first[g->routers] / 2 + (g->hosted ? g->nodes : 0),
 	};
@@ -266,6 +278,7 @@ double model_topology_formula(enum model_topology kind, uint32_t nodes)
 	case MODEL_MESH3: return cbrt(nodes);
 	case MODEL_TORUS2: return sqrt(nodes) / 2;
 	case MODEL_MESH2: return sqrt(nodes) * 2 / 3;
+	case MODEL_BUTTERFLY: return log2(nodes);
 	default: return -1;
 	}
 }
@@ -297,6 +310,8 @@ double model_graph_exact(const struct model_graph *g)
 		return log2(g->nodes) / 2;
 	if (g->kind == MODEL_FAT_TREE)
 		return fat_tree_mean(g->nodes);
+	if (g->kind == MODEL_BUTTERFLY)
+		return log2(g->nodes);
 	if (g->kind > MODEL_MESH2)
 		return -1;
 	for (int d = 0; d < 3 && g->sides[d] > 0; d++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Networks as graphs, and mean distances in links, by breadth-first search and in closed form
  * (C-07). In direct networks (hypercube, mesh, torus), nodes are routers; in others, each has a
- * link to a switch. */
+ * link to a switch. In a butterfly, nodes are the routers of the first and of the last level. */
 #ifndef MODEL_TOPOLOGY_H
 #define MODEL_TOPOLOGY_H
 
@@ -21,6 +21,7 @@ enum model_topology {
 	MODEL_FAT_TREE,
 	MODEL_DRAGONFLY,
 	MODEL_SLIM_FLY,
+	MODEL_BUTTERFLY,
 	MODEL_TOPOLOGIES
 };
 
@@ -32,6 +33,9 @@ struct model_graph {
 	uint32_t *hosted;  /* nodes by router; NULL: one each */
 	uint32_t sides[3]; /* of a mesh or torus; 0: unused */
 	uint32_t radix;    /* most links of a router, with those to nodes */
+	/* Butterfly: node i sends at router i, and receives at router receivers + i. Other
+	 * networks: 0. */
+	uint32_t receivers;
 };
 
 struct model_distance {

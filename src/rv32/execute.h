@@ -29,7 +29,8 @@
 struct warp;
 struct step;
 
-/* Executes an instruction for the running lanes. Returns the next step. */
+/* Executes an instruction for the running lanes, and maybe those behind it up to w->stop. Returns
+ * the next step. */
 typedef struct step *(*step_fn)(struct warp *w, struct step *s);
 
 /* d, a, b, c: rows of rd, rs1, rs2, rs3. imm: immediate; of jumps the distance in steps, of LUI and
@@ -77,6 +78,8 @@ struct warp {
 	/* The run stops before this step, another group's pc; without one, the second step behind
 	 * the code. */
 	struct step *meet;
+	/* Handlers stop before this step too: `meet` of the run, or the next step in a trace. */
+	struct step *stop;
 	/* in use: for all lanes, or for masked ones */
 	struct step *steps;
 	struct step *block; /* first step not in `count` yet */

@@ -159,10 +159,12 @@ INLINE bool NAME(try_load_gather)(struct warp *w, const struct step *s)
 
 HANDLER(load);
 
-#define PATTERN(name, next)                                               \
-	HANDLER(name)                                                     \
-	{                                                                 \
-		return NAME(try_##name)(w, s) ? s + 1 : NAME(next)(w, s); \
+#define PATTERN(name, next)                      \
+	HANDLER(name)                            \
+	{                                        \
+		if (!NAME(try_##name)(w, s))     \
+			return NAME(next)(w, s); \
+		return CONTINUE;                 \
 	}
 
 PATTERN(load_private, load)
@@ -189,7 +191,7 @@ HANDLER(load)
 		s->fn = NAME(load_gather);
 	else
 		return rv32_lane_load(w, s, RV32_LW);
-	return s + 1;
+	return CONTINUE;
 }
 
 INLINE bool NAME(try_store_private)(struct warp *w, const struct step *s)
@@ -270,7 +272,7 @@ HANDLER(store)
 		s->fn = NAME(store_scatter);
 	else
 		return rv32_lane_store(w, s, RV32_SW);
-	return s + 1;
+	return CONTINUE;
 }
 
 /* Extends `type` to a word. Lanes that do not run read the segment's first bytes, which are not

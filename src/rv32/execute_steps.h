@@ -34,7 +34,7 @@
                                                                 \
 			PUT(d[k], (vec)(expression));           \
 		}                                               \
-		return s + 1;                                   \
+		return CONTINUE;                                \
 	}
 
 /* d = expression of x (rs1) and y (immediate). */
@@ -51,7 +51,7 @@
                                                        \
 			PUT(d[k], (vec)(expression));  \
 		}                                      \
-		return s + 1;                          \
+		return CONTINUE;                       \
 	}
 
 /* Handler: d = expression of x (rs1) and y (rs2), one lane after the other. Computes it also for
@@ -98,7 +98,7 @@ IMMEDIATE(andi, x &y)
 		vec *d = row(w, s->d);                             \
                                                                    \
 		EACH PUT(d[k], (vec)((type)a[k] operator s->imm)); \
-		return s + 1;                                      \
+		return CONTINUE;                                   \
 	}
 
 SHIFT(slli, vec, <<)
@@ -120,7 +120,7 @@ HANDLER(constant)
 	vec *d = row(w, s->d);
 
 	EACH PUT(d[k], v);
-	return s + 1;
+	return CONTINUE;
 }
 
 /* ---- jumps ---- */
@@ -148,7 +148,7 @@ HANDLER(jump)
 INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t branching)
 {
 	if (branching == 0)
-		return s + 1;
+		return CONTINUE;
 	if (branching == (MASKED ? w->mask : UINT32_MAX))
 		return NAME(jump)(w, s);
 	if (s->imm == NO_TARGET)
@@ -210,7 +210,7 @@ SCALAR(fcvt_s_wu, float_bits((float)x) + (y & 0))
 		vec *d = row(w, s->d);                                                           \
                                                                                                  \
 		EACH PUT(d[k], vector_fused(a[k] ^ (product_sign), b[k], c[k] ^ (addend_sign))); \
-		return s + 1;                                                                    \
+		return CONTINUE;                                                                 \
 	}
 
 FUSED(fmadd, 0, 0)

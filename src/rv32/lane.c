@@ -13,6 +13,8 @@
 
 #define FLAGS     31u /* flags in fcsr */
 #define FRM_SHIFT 5
+/* An address from here to private memory belongs to a full stack: other segments are lower. */
+#define STACK_LEAST (RV32_PRIVATE_END - 16 * RV32_PRIVATE_MAX)
 
 static uint32_t address_of(const struct warp *w, const struct step *s)
 {
@@ -24,6 +26,8 @@ static void fill_segment(struct rv32_trap *t, const struct warp *w)
 	const struct rv32_segment *g = rv32_memory_find(&w->core->memory, t->address);
 
 	t->argument = -1;
+	if (!g && t->address >= STACK_LEAST && t->address < RV32_PRIVATE_END)
+		g = rv32_memory_find(&w->core->memory, RV32_PRIVATE_END - 1);
 	if (!g && t->address >= RV32_PAGE_BYTES)
 		g = rv32_memory_find(&w->core->memory, t->address - RV32_PAGE_BYTES);
 	if (!g)

@@ -67,7 +67,7 @@ static void add_access(struct sentence *s, const struct rv32_trap *t)
 	} else if (t->address < t->segment_base) {
 		add(s, "below ");
 		add_segment(s, t);
-		add(s, ": its stack is full");
+		add(s, ": its stack is full, raise private= of --engine rv32");
 	} else if ((uint64_t)t->address + t->bytes <= end) {
 		add(s, "in ");
 		add_segment(s, t);

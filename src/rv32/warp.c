@@ -143,6 +143,7 @@ void rv32_run_traced(struct warp *w, struct step *s)
 		launch->trace(launch->trace_context, w->index,
 			      launch->code->base + 4 * (uint32_t)(s - w->steps), w->mask,
 			      (const uint32_t(*)[RV32_LANES])w->row);
+		w->stop = s + 1;
 		s = s->fn(w, s);
 	} while (s != w->meet);
 	w->count += (uint64_t)(s - w->block);

@@ -22,6 +22,8 @@
 #define LOCAL_FALLS_HERE (256u << 10)
 /* a slower size has less than this share of the largest buffers' rate */
 #define LOCAL_FALLS_TO 0.9
+/* a short transfer is this part of the long one: 32 of 512 MiB */
+#define RAMP_PART 16
 
 static void emit(const struct model_sink *sink, const char *item, const char *quantity,
 		 const char *x, const char *unit, double value, const char *assumptions)
@@ -133,6 +135,14 @@ static void limit_rows(const struct model_sink *sink)
 	     MEMORY_MHZ * MEMORY_BYTES, "");
 }
 
+/* Emits a rate's share of PCIe. */
+static void share_emit(const struct model_parameters *p, const struct model_sink *sink,
+		       const char *item, const char *quantity, double rate)
+{
+	emit(sink, item, quantity, "", "%",
+	     rate * 100 / ((double)p->link_kbps * (double)BYTES_PER_KB), "");
+}
+
 static struct stages_options local_stages(const struct model_parameters *p, uint64_t control_ns)
 {
 	return (struct stages_options){
@@ -151,13 +161,14 @@ static struct stages_options local_stages(const struct model_parameters *p, uint
 static int local_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {
-		const char *quantity;
+		const char *quantity, *share; /* of PCIe; NULL: of the memory */
 		enum stages_step step;
 	} ways[] = {
-		{"local DMA, host to device", STAGES_IN},
-		{"local DMA, device to host", STAGES_OUT},
-		{"local DMA, round trip", STAGES_THROUGH},
-		{"local DMA, device to device", STAGES_COPY},
+		{"local DMA, host to device", "local DMA share of PCIe, host to device", STAGES_IN},
+		{"local DMA, device to host", "local DMA share of PCIe, device to host",
+		 STAGES_OUT},
+		{"local DMA, round trip", "local DMA share of PCIe, round trip", STAGES_THROUGH},
+		{"local DMA, device to device", NULL, STAGES_COPY},
 	};
 	struct stages_options stages = local_stages(p, 0);
 
@@ -167,6 +178,8 @@ static int local_rows(const struct model_parameters *p, const struct model_sink 
 		if (rate < 0)
 			return (int)rate;
 		emit(sink, "S-08", ways[i].quantity, "", "MB/s", rate / MB, "");
+		if (ways[i].share)
+			share_emit(p, sink, "S-08", ways[i].share, rate);
 	}
 	stages = local_stages(p, (uint64_t)p->control_ns);
 	double large = bridge_rate(p, &stages, BRIDGE_DIRECT, STAGES_IN, (uint32_t)p->buffer_bytes);
@@ -175,6 +188,43 @@ static int local_rows(const struct model_parameters *p, const struct model_sink 
 		return (int)(large < 0 ? large : small);
 	shape_emit(sink, "S-08", "local DMA is slower in buffers of 256 KiB",
 		   small < LOCAL_FALLS_TO * large, "control_ns");
+	return DXP_OK;
+}
+
+/* Emits S-09: shares of PCIe, and that the bridge needs longer transfers than local DMA to reach
+ * its rate. */
+static int ramp_rows(const struct model_parameters *p, const struct model_sink *sink)
+{
+	static const struct {
+		const char *share;
+		enum bridge_path path;
+	} ways[] = {
+		{"bridge share of PCIe, host to device", BRIDGE_IN},
+		{"bridge share of PCIe, device to host", BRIDGE_OUT},
+		{"bridge share of PCIe, round trip", BRIDGE_THROUGH},
+	};
+	struct stages_options local = local_stages(p, (uint64_t)p->control_ns);
+	struct model_parameters few = *p;
+	double rate[2], alone[2]; /* of a short transfer, of a long one */
+	const uint32_t buffer = (uint32_t)p->buffer_bytes;
+
+	for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
+		double share = bridge_predict(p, ways[i].path, BRIDGE_LIMIT_CONTROLLERS, buffer);
+		if (share < 0)
+			return (int)share;
+		share_emit(p, sink, "S-09", ways[i].share, share);
+	}
+	few.transfer_bytes = p->transfer_bytes / RAMP_PART;
+	rate[0] = bridge_predict(&few, BRIDGE_IN, BRIDGE_LIMIT_CONTROL, buffer);
+	rate[1] = bridge_predict(p, BRIDGE_IN, BRIDGE_LIMIT_CONTROL, buffer);
+	alone[0] = bridge_rate(&few, &local, BRIDGE_DIRECT, STAGES_IN, buffer);
+	alone[1] = bridge_rate(p, &local, BRIDGE_DIRECT, STAGES_IN, buffer);
+	for (int i = 0; i < 2; i++)
+		if (rate[i] < 0 || alone[i] < 0)
+			return (int)(rate[i] < 0 ? rate[i] : alone[i]);
+	shape_emit(sink, "S-09", "longer transfers are faster", rate[0] < rate[1], "control_ns");
+	shape_emit(sink, "S-09", "the bridge rises more slowly than local DMA",
+		   rate[0] / rate[1] < alone[0] / alone[1], "control_ns");
 	return DXP_OK;
 }
 
@@ -189,5 +239,6 @@ int bridge_alone_rows(const struct model_parameters *p, const struct model_sink 
 	if (status != DXP_OK)
 		return status;
 	limit_rows(sink);
-	return local_rows(p, sink);
+	status = local_rows(p, sink);
+	return status == DXP_OK ? ramp_rows(p, sink) : status;
 }

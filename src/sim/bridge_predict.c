@@ -164,6 +164,22 @@ static int size_rows(const struct model_parameters *p, const struct model_sink *
 /* Emits the time of 320 MB step by step, with the source's control time. */
 static void naive_rows(const struct model_sink *sink)
 {
+	static const struct {
+		const char *quantity;
+		enum stages_step step;
+	} steps[] = {
+		{"bridge naive step, READ", STAGES_READ},
+		{"bridge naive step, DMA", STAGES_THROUGH},
+		{"bridge naive step, WRITE", STAGES_WRITE},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(steps); i++) {
+		uint64_t step_ns = bridge_naive_step_ns(&bridge_source_naive_stages, steps[i].step,
+							BRIDGE_SOURCE_NAIVE_BYTES);
+		struct model_row step =
+			row_of("S-04", steps[i].quantity, "320000000", "s", (double)step_ns / 1e9);
+		model_emit(sink, &step);
+	}
 	uint64_t ns = bridge_naive_ns(&bridge_source_naive_stages, BRIDGE_SOURCE_CONTROL_NS,
 				      BRIDGE_THROUGH, BRIDGE_SOURCE_NAIVE_BYTES);
 	struct model_row row =

@@ -55,23 +55,41 @@ static const struct {
 	[BRIDGE_THROUGH] = {{STAGES_READ, STAGES_THROUGH, STAGES_WRITE}, 3},
 };
 
-uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_ns,
-			 enum bridge_path path, uint64_t bytes)
+/* Runs the steps one after another. Returns ns; 0: a rate is out of range, or no memory. */
+static uint64_t steps_run(const struct stages_options *stages, const uint8_t *steps, uint8_t count,
+			  uint64_t bytes)
 {
 	struct stages *s;
 	uint64_t tag;
 	int status;
 
-	if (path == BRIDGE_DIRECT || bridge_stages_create(stages, &s) != DXP_OK)
+	if (bridge_stages_create(stages, &s) != DXP_OK)
 		return 0;
-	for (uint8_t i = 0; i < paths[path].count; i++) {
-		bridge_stages_start(s, (enum stages_step)paths[path].steps[i], bytes, i);
+	for (uint8_t i = 0; i < count; i++) {
+		bridge_stages_start(s, (enum stages_step)steps[i], bytes, i);
 		while (!bridge_stages_dequeue(s, &tag, &status))
 			bridge_stages_advance(s, bridge_stages_next_ps(s));
 	}
-	uint64_t ns = control_ns + bridge_stages_now_ps(s) / STAGES_NS;
+	uint64_t ns = bridge_stages_now_ps(s) / STAGES_NS;
 	bridge_stages_destroy(s);
 	return ns;
+}
+
+uint64_t bridge_naive_step_ns(const struct stages_options *stages, enum stages_step step,
+			      uint64_t bytes)
+{
+	const uint8_t steps[] = {(uint8_t)step};
+
+	return steps_run(stages, steps, 1, bytes);
+}
+
+uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_ns,
+			 enum bridge_path path, uint64_t bytes)
+{
+	if (path == BRIDGE_DIRECT)
+		return 0;
+	uint64_t ns = steps_run(stages, paths[path].steps, paths[path].count, bytes);
+	return ns ? control_ns + ns : 0;
 }
 
 /* Lowers *slowest to `rate`; 0 is unlimited. */

@@ -48,6 +48,10 @@ struct stages_options bridge_source_controllers(uint64_t control_ns);
 uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_ns,
 			 enum bridge_path path, uint64_t bytes);
 
+/* Returns ns of one step of it; 0: as above. */
+uint64_t bridge_naive_step_ns(const struct stages_options *stages, enum stages_step step,
+			      uint64_t bytes);
+
 /* Returns bytes/s; 0: all are unlimited. `direct`: step of a BRIDGE_DIRECT transfer. */
 uint64_t bridge_bottleneck(const struct stages_options *stages, enum bridge_path path,
 			   enum stages_step direct);

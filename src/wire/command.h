@@ -86,6 +86,7 @@ enum command_op {
 	/* asynchronous: completes an ALLREDUCE whose switches are lost, after the events in `waits`
 	 */
 	COMMAND_SETTLE,
+	COMMAND_CYCLES, /* xPU to host: cycles of a launch; precedes its EVENT */
 };
 
 /* Steps of SWITCHES. The xPU answers OPEN and SHARE with its next contribution to an exchange among
@@ -256,6 +257,11 @@ int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
 int command_failed_encode(uint64_t event, const char *text, uint8_t *out);
 int command_failed_decode(const uint8_t *data, size_t bytes, uint64_t *event,
 			  char text[COMMAND_FAILURE_BYTES]);
+
+/* Encode and decode CYCLES; the event and `cycles` are not 0. */
+int command_cycles_encode(uint64_t event, const struct dxp_event_cycles *cycles, uint8_t *out);
+int command_cycles_decode(const uint8_t *data, size_t bytes, uint64_t *event,
+			  struct dxp_event_cycles *cycles);
 
 struct command_lost {
 	uint64_t event;      /* name of the ALLREDUCE's event, not 0 */

@@ -270,6 +270,56 @@ int command_failed_decode(const uint8_t *data, size_t bytes, uint64_t *event,
 	return DXP_OK;
 }
 
+/* Not inlined, for the same reason as put_event. */
+static __attribute__((noinline)) void put_cycles(struct put_cursor *p, uint64_t event,
+						 const struct dxp_event_cycles *c)
+{
+	put_8(p, COMMAND_CYCLES);
+	put_64(p, event);
+	put_64(p, c->cycles);
+	put_64(p, c->cycles_least);
+	put_64(p, c->cycles_most);
+	put_64(p, c->instructions);
+	put_64(p, c->lines);
+	put_64(p, c->lines_missed);
+	put_32(p, c->cores);
+	put_32(p, c->clock_mhz);
+}
+
+int command_cycles_encode(uint64_t event, const struct dxp_event_cycles *cycles, uint8_t *out)
+{
+	struct put_cursor p = {.at = out, .end = out + COMMAND_BYTES_MAX};
+
+	if (event == 0 || cycles->cycles == 0)
+		return DXP_EINVAL;
+	put_cycles(&p, event, cycles);
+	return command_put_end(&p, out);
+}
+
+int command_cycles_decode(const uint8_t *data, size_t bytes, uint64_t *event,
+			  struct dxp_event_cycles *cycles)
+{
+	struct get_cursor t = {.at = data, .end = data + bytes};
+	struct dxp_event_cycles read;
+
+	if (get_8(&t) != COMMAND_CYCLES)
+		t.bad = true;
+	uint64_t name = get_64(&t);
+	read.cycles = get_64(&t);
+	read.cycles_least = get_64(&t);
+	read.cycles_most = get_64(&t);
+	read.instructions = get_64(&t);
+	read.lines = get_64(&t);
+	read.lines_missed = get_64(&t);
+	read.cores = get_32(&t);
+	read.clock_mhz = get_32(&t);
+	if (!get_done(&t) || name == 0 || read.cycles == 0)
+		return DXP_EMALFORMED;
+	*event = name;
+	*cycles = read;
+	return DXP_OK;
+}
+
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out)
 {
 	struct put_cursor p = {.at = out, .end = out + COMMAND_BYTES_MAX};

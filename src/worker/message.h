@@ -61,6 +61,7 @@ struct worker_done {
 	uint32_t reserved;
 	uint32_t text_bytes;
 	uint64_t started_ns, ended_ns;
+	struct dxp_event_cycles cycles; /* of a launch; see engine.cycles */
 };
 
 /* of a DATA, LOG or PRINT */

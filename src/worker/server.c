@@ -134,6 +134,8 @@ static void order_serve(struct worker_server *s, struct worker_head *head)
 	d.ended_ns = clock_now_ns();
 	d.native = d.status == DXP_OK ? 0 : s->options.engine->native;
 	d.text_bytes = (uint32_t)strlen(s->text);
+	if (head->kind == WORKER_RUN && d.status == DXP_OK)
+		d.cycles = s->options.engine->cycles;
 	if (s->options.print && head->kind == WORKER_RUN)
 		print_report(s);
 	done(s, &d);

@@ -124,6 +124,8 @@ static void launch_end(struct order *o, const struct order_end *end)
 
 	w->tenant->slot->counters.kernels += end->status == DXP_OK;
 	launch_complain(w, end);
+	if (end->status == DXP_OK)
+		reply_cycles_send(w->tenant, w->graph.event, &end->cycles);
 	arguments_drop(w);
 	w->started_ns = end->started_ns;
 	w->ended_ns = end->ended_ns;

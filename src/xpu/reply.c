@@ -89,19 +89,32 @@ void reply_print_send(struct tenant *t, const void *text, uint32_t bytes)
 	}
 }
 
+/* A slow host gets only the events of its commands, so that there is space for these. */
+static bool host_slow(const struct tenant *t)
+{
+	return outbox_count(t->slot->outbox, t->host) >= XPU_OUTBOX_MAX / 2;
+}
+
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence)
 {
 	char text[COMMAND_FAILURE_BYTES];
 	uint8_t data[COMMAND_BYTES_MAX];
 
-	/* A slow host gets no sentence, so that there is space for the event. */
-	if (event == 0 || !sentence[0] ||
-	    outbox_count(t->slot->outbox, t->host) >= XPU_OUTBOX_MAX / 2)
+	if (event == 0 || !sentence[0] || host_slow(t))
 		return;
 	snprintf(text, sizeof(text), "%s", sentence);
 	/* A hostile program may have chosen names in the sentence. */
 	text_clean(text, strlen(text), TEXT_LINE, NULL);
 	message_send(t, data, command_failed_encode(event, text, data));
+}
+
+void reply_cycles_send(struct tenant *t, uint64_t event, const struct dxp_event_cycles *cycles)
+{
+	uint8_t data[COMMAND_BYTES_MAX];
+
+	if (event == 0 || cycles->cycles == 0 || host_slow(t))
+		return;
+	message_send(t, data, command_cycles_encode(event, cycles, data));
 }
 
 static void events_flush(struct tenant *t)

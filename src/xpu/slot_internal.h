@@ -372,6 +372,9 @@ void reply_lost_send(struct tenant *t, const struct command_lost *lost);
 /* Sends a sentence about a failed command, before its event. Sends nothing if `event` is 0, the
  * sentence is empty, or XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
+/* Sends the cycles of a launch, before its event. Sends nothing if `event` or the cycles are 0, or
+ * if XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
+void reply_cycles_send(struct tenant *t, uint64_t event, const struct dxp_event_cycles *cycles);
 /* Sends text that a kernel printed. */
 void reply_print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* `done` may be NULL. */

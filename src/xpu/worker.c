@@ -264,6 +264,7 @@ static void done_complete(struct worker *c, char *body, uint32_t bytes)
 	end.native = d.native;
 	end.started_ns = d.started_ns;
 	end.ended_ns = d.ended_ns;
+	end.cycles = d.cycles;
 	run_time_note(c, &end);
 	order_pop(c, &end);
 }

@@ -23,6 +23,7 @@ struct order_end {
 	bool ran;
 	uint64_t started_ns, ended_ns;
 	const char *text; /* explains a failure, or "" */
+	struct dxp_event_cycles cycles;
 };
 
 struct order_ops {

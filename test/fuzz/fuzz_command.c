@@ -39,6 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint64_t failed;
 	if (command_failed_decode(data, bytes, &failed, sentence) == DXP_OK)
 		same(data, bytes, again, command_failed_encode(failed, sentence, again));
+	struct dxp_event_cycles cycles;
+	uint64_t launch;
+	if (command_cycles_decode(data, bytes, &launch, &cycles) == DXP_OK)
+		same(data, bytes, again, command_cycles_encode(launch, &cycles, again));
 	if (command_event_decode(data, bytes, &e) == DXP_OK)
 		same(data, bytes, again, command_event_encode(&e, again));
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes schedules and judge files of the hardware model; the first byte selects. A parsed schedule
- * is unchanged after writing and parsing, and runs to completion. A parsed judge line has a name
- * and a finite value. */
+/* Fuzzes schedules, judge files, --config and --sweep of the hardware model; the first byte
+ * selects. A parsed schedule is unchanged after writing and parsing, and runs to completion. A
+ * parsed judge line has a name and a finite value. Parsed parameters are within their ranges. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "model/judge.h"
 #include "model/ranks.h"
+#include "model/sweep.h"
 #include "test/fuzz/fuzz.h"
 
 #define RANKS_MAX 4096 /* more take seconds and reach no other code */
@@ -90,6 +91,53 @@ static void judge_try(const char *data, size_t bytes)
 	model_judge_destroy(&j);
 }
 
+static void within_range(const struct model_parameters *p)
+{
+	const struct model_parameter *row;
+
+	for (unsigned i = 0; (row = model_parameter_at(i)); i++) {
+		struct model_parameters copy = *p;
+		int64_t value = model_parameter_get(p, row);
+		assert(model_parameter_put(&copy, row, value) == DXP_OK);
+	}
+}
+
+static void config_try(const char *text)
+{
+	struct model_parameters p;
+
+	model_parameters_default(&p);
+	if (model_parameters_config(&p, text) != DXP_OK)
+		return;
+	within_range(&p);
+	model_parameters_check(&p);
+}
+
+static void sweep_try(const char *text)
+{
+	static struct model_grid g;
+	struct model_parameters p;
+
+	g.count = 0;
+	model_parameters_default(&p);
+	if (model_grid_add(&g, text) != DXP_OK)
+		return;
+	assert(model_grid_points(&g) <= MODEL_SWEEP_VALUES);
+	for (unsigned i = 0; i < model_grid_points(&g); i++)
+		if (model_grid_apply(&g, i, &p) == DXP_OK)
+			within_range(&p);
+}
+
+/* Passes the bytes as a text with a final zero. */
+static void text_try(void (*try)(const char *text), const char *data, size_t bytes)
+{
+	char *text = strndup(data, bytes);
+
+	assert(text);
+	try(text);
+	free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	const char *text = (const char *)data;
@@ -98,6 +146,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		return 0;
 	if (text[0] == 's')
 		schedule_try(text + 1, bytes - 1);
+	else if (text[0] == 'c')
+		text_try(config_try, text + 1, bytes - 1);
+	else if (text[0] == 'g')
+		text_try(sweep_try, text + 1, bytes - 1);
 	else
 		judge_try(text + 1, bytes - 1);
 	return 0;

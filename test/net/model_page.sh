@@ -96,11 +96,16 @@ line "$page" "Only $clocked % of it"
 		format = mean < 10 ? "%.2f" : "%.1f"
 		print sprintf(format, mean), diameter, routers, ports, links, sprintf("%.2f", $6)
 	}' >"$scratch/topology"
-[ "$(wc -l <"$scratch/topology")" -eq 8 ] || line "$page" 'eight topologies'
+[ "$(wc -l <"$scratch/topology")" -eq 9 ] || line "$page" 'nine topologies'
 tr -d , <"$page" >"$scratch/page"
 while read -r mean diameter routers ports links time; do
 	line "$scratch/page" "| $mean | $diameter | $routers | $ports | $links | $time |"
 done <"$scratch/topology"
+
+# Checks the model of time against the matrix product of X-14, in rv32.md.
+row=$("$dxp" model check --only X-14 --tsv | awk -F '\t' '
+	$2 ~ /^matrix product/ { printf "| %.2f | %.2f | %.2f | %s |", $8, $6, $9, $5 }')
+line "$source/docs/reference/rv32.md" "$row"
 
 # Checks the named predictions of latencies.
 for bytes in 64 256 1024 2048; do

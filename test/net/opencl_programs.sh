@@ -5,14 +5,25 @@
 #
 #   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #
-#   opencl_programs.sh [PROGRAM]...     default: clinfo ffmpeg classify
+#   opencl_programs.sh [--engine NAME] [PROGRAM]...   default: clinfo ffmpeg classify, on ocl
 #   opencl_programs.sh long             those that compile for long: clblast clfft wlangenpmk clpeak
 #                                       pyopencl hashcat gegl starpu
+#   opencl_programs.sh --engine rv32 clinfo clblast clfft clpeak wlangenpmk classify hashcat
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh
 . "$(dirname "$0")/lib_opencl.sh"
 
+engine=ocl
+if [ "${1:-}" = --engine ]; then
+	engine=$2
+	shift 2
+fi
+readonly engine
+# hashcat measures its kernels for minutes on one core of rv32
+limit=200
+[ "$engine" = ocl ] || limit=800
+readonly limit
 [ $# -gt 0 ] || set -- clinfo ffmpeg classify
 [ "$1" != long ] || set -- clblast clfft wlangenpmk clpeak pyopencl hashcat gegl starpu
 python=$(cd "$(dirname "$0")/../opencl/python" && pwd)
@@ -48,7 +59,8 @@ same() {
 alone() {
 	local name=$1 text=$2
 	shift 2
-	driver timeout 200 "$@" >"$scratch/dxp" 2>&1 || die "$name: $(tail -n 5 "$scratch/dxp")"
+	driver timeout $limit "$@" >"$scratch/dxp" 2>&1 ||
+		die "$name ends $?: $(tail -n 5 "$scratch/dxp")"
 	grep -Eq -- "$text" "$scratch/dxp" ||
 		die "$name does not print '$text': $(tail -n 15 "$scratch/dxp")"
 	say "ok: $name: $(grep -E -- "$text" "$scratch/dxp" | tail -n 1)"
@@ -167,7 +179,7 @@ run_starpu() {
 		'"$0" 2>&1 | grep -Ev "^\[starpu\]|^For proper asynchronous"' "$example"
 }
 
-dxp up --xpus 2 --memory 4G --port 0 # hashcat needs this much memory
+dxp up --xpus 2 --memory 4G --port 0 --engine "$engine" # hashcat needs this much memory
 for program; do
 	begin=$SECONDS
 	"run_$program"

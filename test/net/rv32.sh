@@ -91,7 +91,19 @@ if [ -r "$door" ] && [ -x "$programs/kernels" ]; then
 	expect 'no profile: no kernel ran' "$scratch/said"
 	say 'ok: a profile by source line'
 fi
+if [ -r "$door" ] && [ -x "$programs/probe_cycles" ]; then
+	OCL_ICD_VENDORS=$door "$programs/probe_cycles" cycles__without_a_model \
+		>"$scratch/out" 2>&1 || die "probe_cycles: $(cat "$scratch/out")"
+fi
 dxp down
+
+say '== cycles of a launch by the model of time'
+if [ -r "$door" ] && [ -x "$programs/probe_cycles" ]; then
+	dxp up --xpus 1 --memory 64M --port 0 --engine rv32:time=vortex-4x4
+	OCL_ICD_VENDORS=$door timeout 200 "$programs/probe_cycles" cycles__of_a_kernel \
+		>"$scratch/out" 2>&1 || die "probe_cycles: $(cat "$scratch/out")"
+	dxp down
+fi
 
 say '== list of instructions'
 if [ -r "$door" ] && [ -x "$programs/kernels" ]; then

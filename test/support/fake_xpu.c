@@ -103,6 +103,21 @@ static void explain(struct fake_xpu *x, uint64_t event)
 	failed(x, event, FAKE_SENTENCE);
 }
 
+static void cycles_send(struct fake_xpu *x, uint64_t event)
+{
+	struct dxp_event_cycles c = {event & UINT16_MAX, 1, 9, 40, 6, 3, 32, 200};
+	uint8_t message[COMMAND_BYTES_MAX];
+	const int bytes = command_cycles_encode(event, &c, message);
+
+	text_print(x, &x->host, message, bytes - 1); /* invalid: too short */
+	text_print(x, &x->host, message, bytes);
+	c.cycles = 99;
+	text_print(x, &x->host, message,
+		   command_cycles_encode(event ^ 1ull << 32, &c, message)); /* of another xPU */
+	text_print(x, &x->host, message,
+		   command_cycles_encode(event + 1000, &c, message)); /* of no event */
+}
+
 static void note_done(struct fake_xpu *x, uint64_t event, int status)
 {
 	x->done[x->done_count++ % ARRAY_COUNT(x->done)] = (struct done){event, status};
@@ -129,11 +144,12 @@ static int waits_state(const struct fake_xpu *x, const struct command *c)
 
 static int kernel(const char *name)
 {
-	return strcmp(name, "ok") == 0     ? DXP_OK
-	       : strcmp(name, "long") == 0 ? DXP_OK
-	       : strcmp(name, "fail") == 0 ? DXP_EDEVICE
-	       : strcmp(name, "why") == 0  ? DXP_EDEVICE
-					   : DXP_ENOENT;
+	return strcmp(name, "ok") == 0      ? DXP_OK
+	       : strcmp(name, "long") == 0  ? DXP_OK
+	       : strcmp(name, "timed") == 0 ? DXP_OK
+	       : strcmp(name, "fail") == 0  ? DXP_EDEVICE
+	       : strcmp(name, "why") == 0   ? DXP_EDEVICE
+					    : DXP_ENOENT;
 }
 
 static void finish(struct fake_xpu *x, const struct command *c, int status)
@@ -250,6 +266,8 @@ static bool try_run(struct fake_xpu *x, const struct command *c)
 		state = carry_out(x, c);
 	if (state == DXP_EDEVICE && c->op == COMMAND_RUN && strcmp(c->text, "why") == 0)
 		explain(x, c->event);
+	if (state == DXP_OK && c->op == COMMAND_RUN && strcmp(c->text, "timed") == 0)
+		cycles_send(x, c->event);
 	if (atomic_load(&x->frozen))
 		return true;
 	finish(x, c, state);

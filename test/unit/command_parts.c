@@ -172,6 +172,39 @@ static void command_failed__there_and_back(void **state)
 	assert_int_equal(command_failed_decode(wire, 10, &name, back), DXP_EMALFORMED);
 }
 
+static void command_cycles__there_and_back(void **state)
+{
+	const struct dxp_event_cycles c = {1, 2, 1ull << 63, 4, 5, 6, 7, UINT32_MAX};
+	const struct dxp_event_cycles none = {.instructions = 1};
+	const uint64_t event = EVENT_NAME(3, 4, 5);
+	struct dxp_event_cycles back = {0};
+	uint8_t wire[COMMAND_BYTES_MAX];
+	uint64_t name = 0;
+
+	assert_int_equal(command_cycles_encode(event, &none, wire), DXP_EINVAL);
+	assert_int_equal(command_cycles_encode(0, &c, wire), DXP_EINVAL);
+	const int length = command_cycles_encode(event, &c, wire);
+	assert_int_equal(length, 65);
+	assert_int_equal(command_op(wire, (size_t)length), COMMAND_CYCLES);
+	for (size_t bytes = 0; bytes <= 66; bytes++)
+		if (bytes != (size_t)length)
+			assert_int_equal(command_cycles_decode(wire, bytes, &name, &back),
+					 DXP_EMALFORMED);
+	assert_int_equal(command_cycles_decode(wire, (size_t)length, &name, &back), DXP_OK);
+	assert_true(name == event);
+	assert_memory_equal(&back, &c, sizeof(c));
+	wire[0] = COMMAND_FAILED;
+	assert_int_equal(command_cycles_decode(wire, (size_t)length, &name, &back), DXP_EMALFORMED);
+	wire[0] = COMMAND_CYCLES;
+	for (int first = 1; first <= 9; first += 8) { /* the event, then the cycles */
+		uint8_t zero[sizeof(wire)];
+		memcpy(zero, wire, sizeof(zero));
+		memset(zero + first, 0, 8);
+		assert_int_equal(command_cycles_decode(zero, (size_t)length, &name, &back),
+				 DXP_EMALFORMED);
+	}
+}
+
 static void command_print__any_bytes(void **state)
 {
 	static uint8_t any[COMMAND_PRINT_BYTES + 1];
@@ -246,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(command_failed__there_and_back),
+		cmocka_unit_test(command_cycles__there_and_back),
 		cmocka_unit_test(command_print__any_bytes),
 		cmocka_unit_test(command_image__there_and_back),
 		cmocka_unit_test(command_rect_span__pitches_and_overflow),

@@ -245,6 +245,16 @@ static void engine_run__time(void **state)
 	rig_good(&l);
 	for (uint32_t i = 0; i < 256; i++)
 		assert_int_equal(rig_word(i), i % 64);
+	struct dxp_event_cycles c = engine->cycles;
+	assert_int_equal(c.cores, 32);
+	assert_int_equal(c.clock_mhz, 200);
+	assert_true(0 < c.cycles_least && c.cycles_least < c.cycles && c.cycles < c.cycles_most);
+	assert_true(c.instructions > 0 && 0 < c.lines_missed && c.lines_missed <= c.lines);
+	rig_good(&l);
+	assert_memory_equal(&c, &engine->cycles, sizeof(c));
+	l.kernel = "two"; /* a failed launch has no cycles */
+	assert_int_equal(engine_run(engine, &l, text), DXP_ENOENT);
+	assert_int_equal(engine->cycles.cycles, 0);
 	engine_release(engine, p);
 	engine_close(engine);
 	engine = one;

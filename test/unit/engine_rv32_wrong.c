@@ -161,6 +161,9 @@ static void engine_build__fails(void **state)
 		    "function 'f' is neither", CL_BUILD_PROGRAM_FAILURE);
 	for (size_t i = 0; i < ARRAY_COUNT(options); i++)
 		build_fails(good, options[i], "Invalid build option", CL_INVALID_BUILD_OPTIONS);
+	build_fails("constant uint big[1 << 28] = {1};"
+		    "kernel void k(global uint *p) { p[0] = big[p[1]]; }",
+		    "", "the compiler was stopped by signal", CL_BUILD_PROGRAM_FAILURE);
 	build_fails("#include \"/etc/hostname\"\n", "", "error", CL_BUILD_PROGRAM_FAILURE);
 	build_fails("__asm__(\".incbin \\\"/etc/hostname\\\"\");", "", "error",
 		    CL_BUILD_PROGRAM_FAILURE);

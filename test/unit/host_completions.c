@@ -325,6 +325,28 @@ static void event_failure__sentence(void **state)
 	assert_int_equal(dxp_event_failure(w->fabric, 0, text), 0);
 }
 
+/* The cycles of the last HOST_CYCLES launches are kept. */
+static void event_cycles__of_launches(void **state)
+{
+	struct world *w = *state;
+	struct dxp_event_cycles c;
+	dxp_event first = 0, event = 0;
+
+	event = run_after(w, w->one, "ok", NULL, 0);
+	ok(ended(w, event));
+	assert_int_equal(dxp_event_cycles(w->fabric, event, &c), DXP_ENOENT);
+	for (int i = 0; i < HOST_CYCLES + 1; i++) {
+		event = run_after(w, w->one, "timed", NULL, 0);
+		first = i == 0 ? event : first;
+		ok(ended(w, event));
+		ok(dxp_event_cycles(w->fabric, event, &c));
+		assert_int_equal(c.cycles, event & UINT16_MAX);
+		assert_int_equal(c.clock_mhz, 200);
+	}
+	assert_int_equal(dxp_event_cycles(w->fabric, first, &c), DXP_ENOENT);
+	assert_int_equal(dxp_event_cycles(w->fabric, 0, &c), DXP_ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +362,7 @@ int main(void)
 		TEST(lost__everything_ends),
 		TEST(close__everything_ends),
 		TEST(event_failure__sentence),
+		TEST(event_cycles__of_launches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,21 @@ static void topology__diameters_of_switched_networks(void **state)
 	assert_int_equal(search(MODEL_SLIM_FLY, 200, NULL).links, 175 + 200);
 }
 
+/* Each path crosses all levels, also from a node to itself. */
+static void topology__butterfly(void **state)
+{
+	for (uint32_t levels = 1; levels <= 12; levels++) {
+		uint32_t nodes = 1u << levels;
+		double exact;
+		struct model_distance d = search(MODEL_BUTTERFLY, nodes, &exact);
+		NEAR(exact, levels, 1e-9);
+		NEAR(d.mean, levels, 1e-9);
+		NEAR(d.mean_self, levels, 1e-9);
+		assert_int_equal(d.diameter, levels);
+		assert_int_equal(d.links, 2 * nodes * levels);
+	}
+}
+
 static void topology__rejects_impossible_sizes(void **state)
 {
 	static const struct {
@@ -155,6 +170,7 @@ static void topology__rejects_impossible_sizes(void **state)
 		{MODEL_TORUS2, 13, "sides"},
 		{MODEL_MESH3, 4, "sides"},
 		{MODEL_FAT_TREE, 512, "power of 4"},
+		{MODEL_BUTTERFLY, 1000, "power of two"},
 		{MODEL_MESH2, 1, "out of range"},
 		{MODEL_MESH2, 1u << 20, "out of range"},
 	};
@@ -219,6 +235,7 @@ int main(void)
 		cmocka_unit_test(topology__search_agrees_with_closed_forms),
 		cmocka_unit_test(topology__uneven_sides),
 		cmocka_unit_test(topology__diameters_of_switched_networks),
+		cmocka_unit_test(topology__butterfly),
 		cmocka_unit_test(topology__rejects_impossible_sizes),
 		cmocka_unit_test(tags__example_of_the_source),
 		cmocka_unit_test(tags__simulation_agrees),

@@ -58,6 +58,7 @@ static void end(void *handle)
 	}
 	event_callbacks_free(e);
 	free(e->failure);
+	free(e->cycles);
 	predecessors_drop(e);
 	if (e->held != e->held_inline)
 		free(e->held);
@@ -352,6 +353,20 @@ static void explain(cl_event e)
 		fprintf(stderr, "dxp: %s\n", sentence);
 }
 
+/* Keeps the cycles of a kernel for CL_PROFILING_CYCLES_DXP. */
+static void cycles_keep(cl_event e)
+{
+	struct dxp_event_cycles c;
+
+	if ((e->type != CL_COMMAND_NDRANGE_KERNEL && e->type != CL_COMMAND_TASK) || !e->queue ||
+	    !(e->queue->properties & CL_QUEUE_PROFILING_ENABLE) || e->cycles || !opencl_fabric() ||
+	    dxp_event_cycles(opencl_fabric(), e->source, &c) != DXP_OK)
+		return;
+	e->cycles = malloc(sizeof(c));
+	if (e->cycles)
+		*e->cycles = c;
+}
+
 static void tracked_ended(struct tracked *t, int status)
 {
 	if (t->ended)
@@ -392,6 +407,8 @@ static void completed(const struct dxp_completion *c)
 	if (c->status != DXP_OK) {
 		judge(e, c->status);
 		explain(e);
+	} else {
+		cycles_keep(e);
 	}
 	event_ended(e, result_of_command(c->status, c->native));
 }

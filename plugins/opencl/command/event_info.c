@@ -69,6 +69,25 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetEventInfo(cl_event event, cl_event_info
 	return error;
 }
 
+static cl_int get_cycles(const struct _cl_event *e, const struct info *i)
+{
+	const struct dxp_event_cycles *c = e->cycles;
+
+	if (!c)
+		return CL_PROFILING_INFO_NOT_AVAILABLE;
+	const cl_profiling_cycles_dxp out = {
+		.cycles = c->cycles,
+		.cycles_least = c->cycles_least,
+		.cycles_most = c->cycles_most,
+		.instructions = c->instructions,
+		.lines = c->lines,
+		.lines_missed = c->lines_missed,
+		.cores = c->cores,
+		.clock_mhz = c->clock_mhz,
+	};
+	return result_bytes(i, &out, sizeof(out));
+}
+
 static cl_int get_profile(cl_event e, cl_profiling_info name, const struct info *i)
 {
 	bool known;
@@ -88,6 +107,7 @@ static cl_int get_profile(cl_event e, cl_profiling_info name, const struct info 
 	case CL_PROFILING_COMMAND_END:
 	case CL_PROFILING_COMMAND_COMPLETE:
 		return known ? result_ulong(i, e->ended_ns) : CL_PROFILING_INFO_NOT_AVAILABLE;
+	case CL_PROFILING_CYCLES_DXP: return get_cycles(e, i);
 	default: return CL_INVALID_VALUE;
 	}
 }

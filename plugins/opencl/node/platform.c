@@ -7,7 +7,8 @@
 
 #define EXTENSIONS                                                                            \
 	"cl_khr_icd " CL_DXP_TRANSFER_EXTENSION_NAME " " CL_DXP_DEVICE_NETWORK_EXTENSION_NAME \
-	" " CL_DXP_FAILURE_EXTENSION_NAME " " CL_DXP_COLLECTIVE_EXTENSION_NAME
+	" " CL_DXP_FAILURE_EXTENSION_NAME " " CL_DXP_COLLECTIVE_EXTENSION_NAME                \
+	" " CL_DXP_CYCLES_EXTENSION_NAME
 
 static struct _cl_platform_id platform = {
 	.object = {.dispatch = &opencl_dispatch, .kind = OBJECT_PLATFORM, .references = 1}};
@@ -19,6 +20,7 @@ static const cl_name_version extensions[] = {
 	{CL_MAKE_VERSION(1, 0, 0), CL_DXP_DEVICE_NETWORK_EXTENSION_NAME},
 	{CL_MAKE_VERSION(1, 0, 0), CL_DXP_FAILURE_EXTENSION_NAME},
 	{CL_MAKE_VERSION(1, 2, 0), CL_DXP_COLLECTIVE_EXTENSION_NAME},
+	{CL_MAKE_VERSION(1, 0, 0), CL_DXP_CYCLES_EXTENSION_NAME},
 };
 
 cl_platform_id platform_get(void)

@@ -187,6 +187,7 @@ struct _cl_event {
 	enum dxp_way way; /* way of a collective; AUTO: another command */
 	char label[64];   /* for traces: name of the kernel, or "" */
 	char *failure;    /* the node's sentence about the failure of the command; NULL: none */
+	struct dxp_event_cycles *cycles; /* of a kernel; NULL: none */
 };
 
 /* ---- memory objects ---- */

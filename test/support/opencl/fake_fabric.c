@@ -435,6 +435,12 @@ int dxp_event_failure(struct dxp_fabric *fabric, dxp_event event, char text[DXP_
 	return 0;
 }
 
+/* The engines have no model of time. */
+int dxp_event_cycles(struct dxp_fabric *fabric, dxp_event event, struct dxp_event_cycles *out)
+{
+	return DXP_ENOENT;
+}
+
 /* No command runs long enough to report that it has begun. */
 void dxp_completions_begun(struct dxp_fabric *fabric, bool on)
 {
