@@ -228,9 +228,14 @@ struct rltp_session {
 	uint16_t unit;
 	uint16_t peer_window; /* packets that the peer allows in flight */
 	uint16_t peer_credit; /* NAPs per queue pair that the peer accepts before a grant */
+	/* the open session's peer is on this machine, as its handshake states */
+	bool same_machine;
+	uint8_t path; /* of the open session, enum rltp_path */
 	/* dst_session in packets from the peer; 0 before the first handshake */
 	uint32_t local_id;
 	uint32_t peer_id; /* dst_session in packets to the peer; 0 until received */
+	/* s, next search for a larger path MTU; UINT32_MAX: never */
+	uint32_t pmtu_again_s;
 	uint64_t peer_incarnation, peer_token;
 	uint32_t peer_epoch, epoch;
 	uint32_t initial_psn;
@@ -252,9 +257,6 @@ struct rltp_session {
 	uint32_t peer_features;
 	bool watched; /* see rltp_session_watch */
 	bool outside; /* see rltp_peer_info */
-	/* the open session's peer is on this machine, as its handshake states */
-	bool same_machine;
-	uint8_t path; /* of the open session, enum rltp_path */
 	/* Node id in packets: `node`, but if `outside`, WIRE_NODE_NONE until the handshake. */
 	uint16_t peer_node;
 	uint32_t path_ns; /* lowest fabric delay on this path, also while idle; 0: unknown */
@@ -265,9 +267,6 @@ struct rltp_session {
 	uint16_t away;        /* pauses of this process since received_ns */
 	int32_t end;          /* status of the last close, until reported; DXP_OK: none */
 	struct rltp_counters counters;
-
-	/* s, next search for a larger path MTU; UINT32_MAX: never */
-	uint32_t pmtu_again_s;
 
 	/* used by the endpoint */
 	uint32_t bye_id; /* dst_session of the BYE to send */
