@@ -9,6 +9,7 @@
 #include "link/udp.h"
 #include "nic/limits.h"
 #include "seal/seal.h"
+#include "node/fabric_keys.h"
 #include "node/member.h"
 #include "node/observe.h"
 #include "node/offer_server.h"
@@ -28,8 +29,11 @@ struct node {
 	struct nic *nic;
 	struct dxp_window *window;
 	struct member *member; /* NULL if the node has a static id */
-	struct mac *mac;       /* computes the tokens of RESET frames with the fabric key */
-	struct seal *seal;     /* keys that protect the packets of sessions */
+	/* Computes the tokens of RESET and BYE frames with the fabric key at the start. Peers keep
+	 * such tokens, so they stay the same when the key is rotated. */
+	struct mac *mac;
+	struct fabric_keys keys;
+	struct seal *seal; /* keys that protect the packets of sessions */
 	/* enum wire_protect of all sessions, valid if `protect_fixed` */
 	uint8_t protect;
 	/* true: DXP_PROTECT or the options set one protection for all peers */

@@ -18,8 +18,9 @@ struct rltp_seal;
 struct rltp_seal_ops {
 	/* Draws a key and writes HELLO_KEY and HELLO_KEY_TAG. NULL: out of memory. */
 	struct rltp_seal *(*hello)(void *context, uint8_t *hello);
-	/* Checks a peer's HELLO; then call `answer`. NULL: not authentic, or out of memory. */
-	struct rltp_seal *(*accept)(void *context, const uint8_t *hello);
+	/* Checks a peer's HELLO; then call `answer`. `former`: the peer used the former key. NULL:
+	 * not authentic, or out of memory. */
+	struct rltp_seal *(*accept)(void *context, const uint8_t *hello, bool former);
 	/* Draws a key and writes HELLO_KEY and HELLO_KEY_TAG of the HELLO_ACK; the session has its
 	 * keys. False: out of memory, or the peer's key is degenerate. */
 	bool (*answer)(struct rltp_seal *s, uint8_t *hello_ack);

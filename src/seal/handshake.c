@@ -16,17 +16,18 @@
 static const char pattern[] = "Noise_NNpsk0_25519_AESGCM_SHA256";
 static const struct crypto_bytes nothing = {"", 0};
 
-static bool prologue_begin(const struct seal *o, struct symmetric *n, const uint8_t *hello)
+static bool prologue_begin(const struct seal *o, struct symmetric *n, const uint8_t *hello,
+			   bool former)
 {
 	uint8_t fields[WIRE_OFF_HELLO_KEY];
 
 	wire_hello_constant(hello, sizeof(fields), fields);
 	return symmetric_begin(n, &o->crypto, pattern,
 			       (struct crypto_bytes){fields, sizeof(fields)}) &&
-	       symmetric_mix_psk(n, &o->crypto, o->psk);
+	       symmetric_mix_psk(n, &o->crypto, o->psk[former]);
 }
 
-static struct rltp_seal *session_create(struct seal *o, const uint8_t *hello)
+static struct rltp_seal *session_create(struct seal *o, const uint8_t *hello, bool former)
 {
 	struct rltp_seal *s = calloc(1, sizeof(*s));
 
@@ -35,7 +36,7 @@ static struct rltp_seal *session_create(struct seal *o, const uint8_t *hello)
 	s->owner = o;
 	s->mode = hello[WIRE_OFF_HELLO_PROTECT];
 	s->handshake = calloc(1, sizeof(*s->handshake));
-	if (s->handshake && prologue_begin(o, &s->handshake->noise, hello))
+	if (s->handshake && prologue_begin(o, &s->handshake->noise, hello, former))
 		return s;
 	handshake_free(s);
 	free(s);
@@ -62,7 +63,7 @@ static bool key_draw(const struct seal *o, struct seal_handshake *g, uint8_t *fr
 struct rltp_seal *handshake_hello(void *context, uint8_t *hello)
 {
 	struct seal *o = context;
-	struct rltp_seal *s = session_create(o, hello);
+	struct rltp_seal *s = session_create(o, hello, o->send_former);
 
 	if (!s)
 		return NULL;
@@ -74,11 +75,11 @@ struct rltp_seal *handshake_hello(void *context, uint8_t *hello)
 	return NULL;
 }
 
-struct rltp_seal *handshake_accept(void *context, const uint8_t *hello)
+struct rltp_seal *handshake_accept(void *context, const uint8_t *hello, bool former)
 {
 	const struct crypto_bytes tag = {hello + WIRE_OFF_HELLO_KEY_TAG, CRYPTO_TAG_BYTES};
 	struct seal *o = context;
-	struct rltp_seal *s = session_create(o, hello);
+	struct rltp_seal *s = former && !o->former ? NULL : session_create(o, hello, former);
 	uint8_t empty[1];
 
 	if (!s)

@@ -14,7 +14,10 @@
 
 struct seal {
 	struct crypto crypto;
-	uint8_t psk[CRYPTO_KEY_BYTES];
+	/* pre-shared keys: the present one, and the former one while it is accepted */
+	uint8_t psk[2][CRYPTO_KEY_BYTES];
+	bool send_former; /* this side's HELLOs use the former one */
+	bool former;      /* there is a former one */
 	entropy_fn entropy;
 	void *entropy_context;
 	uint64_t update_packets;
@@ -80,7 +83,7 @@ void keys_rx_advance(struct rltp_seal *s, uint64_t counter);
 
 /* handshake.c, packet.c: functions of seal_ops. */
 struct rltp_seal *handshake_hello(void *context, uint8_t *hello);
-struct rltp_seal *handshake_accept(void *context, const uint8_t *hello);
+struct rltp_seal *handshake_accept(void *context, const uint8_t *hello, bool former);
 bool handshake_answer(struct rltp_seal *s, uint8_t *hello_ack);
 bool handshake_finish(struct rltp_seal *s, const uint8_t *hello_ack);
 void handshake_free(struct rltp_seal *s);

@@ -12,15 +12,27 @@
 
 #define STAGING_BYTES ((size_t)DATAGRAM_BATCH * SEAL_BODY_MAX)
 
-static int secrets_prepare(struct seal *s, const uint8_t *fabric_key)
+/* Derives a key for this purpose only, so data made with the fabric key for others is not valid
+ * here. */
+static bool psk_derive(const struct seal *s, const uint8_t fabric_key[CRYPTO_KEY_BYTES],
+		       uint8_t out[CRYPTO_KEY_BYTES])
 {
-	/* A key for this purpose only, so data made with the fabric key for others is not valid
-	 * here. */
-	if (!fabric_key)
-		return DXP_OK;
-	return crypto_hkdf_expand(&s->crypto, fabric_key, "dxp psk", s->psk, sizeof(s->psk))
-		       ? DXP_OK
-		       : DXP_EIO;
+	return crypto_hkdf_expand(&s->crypto, fabric_key, "dxp psk", out, CRYPTO_KEY_BYTES);
+}
+
+int seal_rekey(struct seal *s, const uint8_t *present, const uint8_t *former, bool send_former)
+{
+	uint8_t psk[2][CRYPTO_KEY_BYTES] = {{0}};
+	const bool good =
+		psk_derive(s, present, psk[0]) && (!former || psk_derive(s, former, psk[1]));
+
+	if (good) {
+		memcpy(s->psk, psk, sizeof(s->psk));
+		s->former = former != NULL;
+		s->send_former = former && send_former;
+	}
+	OPENSSL_cleanse(psk, sizeof(psk));
+	return good ? DXP_OK : DXP_ENOMEM;
 }
 
 int seal_create(const struct seal_options *options, struct seal **out)
@@ -34,8 +46,8 @@ int seal_create(const struct seal_options *options, struct seal **out)
 	s->update_packets = options->update_packets ? options->update_packets : SEAL_UPDATE_PACKETS;
 	s->staging = malloc(STAGING_BYTES);
 	int status = s->staging ? crypto_open(&s->crypto) : DXP_ENOMEM;
-	if (status == DXP_OK)
-		status = secrets_prepare(s, options->fabric_key);
+	if (status == DXP_OK && options->fabric_key)
+		status = seal_rekey(s, options->fabric_key, NULL, false);
 	if (status != DXP_OK) {
 		seal_destroy(s);
 		return status;

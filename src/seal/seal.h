@@ -25,6 +25,11 @@ struct seal_options {
 int seal_create(const struct seal_options *options, struct seal **out);
 void seal_destroy(struct seal *s);
 
+/* Replaces the fabric key, of FABRIC_KEY_BYTES. `former`: accepted from peers too, NULL: none;
+ * `send_former`: this side's handshakes use that one. Sessions stay. DXP_ENOMEM: nothing has
+ * changed. */
+int seal_rekey(struct seal *s, const uint8_t *present, const uint8_t *former, bool send_former);
+
 extern const struct rltp_seal_ops seal_ops;
 
 #endif

@@ -90,10 +90,11 @@ static uint8_t protection(void *host, const struct udp_address *peer)
 	return ((const struct sim_host *)host)->protect;
 }
 
-static void authenticate(void *host, const uint8_t *frame, size_t bytes,
+static bool authenticate(void *host, enum rltp_key key, const uint8_t *frame, size_t bytes,
 			 uint8_t tag[WIRE_TAG_BYTES])
 {
 	mac_compute(((const struct sim_host *)host)->mac, frame, bytes, NULL, 0, tag);
+	return key != RLTP_KEY_FORMER;
 }
 
 /* Makes the keys; all hosts have the same fabric key. */

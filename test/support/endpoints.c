@@ -158,16 +158,21 @@ static uint64_t token_of(void *context, uint32_t id)
 
 /* Depends on the key and on every byte. It stands for an HMAC: no test guesses it without the
  * key. */
-static void tag_of(void *context, const uint8_t *frame, size_t bytes, uint8_t tag[WIRE_TAG_BYTES])
+static bool tag_of(void *context, enum rltp_key key, const uint8_t *frame, size_t bytes,
+		   uint8_t tag[WIRE_TAG_BYTES])
 {
 	struct rig_node *n = context;
-	struct rng r = {.state = n->key};
+	const bool former = key == RLTP_KEY_FORMER || (key == RLTP_KEY_SEND && n->send_former);
+	struct rng r = {.state = former ? n->former_key : n->key};
 
+	if (former && !n->former_key)
+		return false;
 	n->tags++;
 	for (size_t i = 0; i < bytes; i++)
 		r.state = rng_next(&r) ^ frame[i];
 	put_be64(tag, rng_next(&r));
 	put_be64(tag + 8, rng_next(&r));
+	return true;
 }
 
 static uint8_t protection_of(void *context, const struct udp_address *peer)
@@ -184,6 +189,22 @@ static int seal_start(struct rig *r, struct rig_node *n)
 					     .update_packets = RIG_UPDATE_PACKETS};
 
 	return seal_create(&options, &n->seal);
+}
+
+int rig_rekey(struct rig *r, uint32_t node, uint8_t present, uint8_t former, bool send_former)
+{
+	const uint8_t keys[2][FABRIC_KEY_BYTES] = {{present}, {former}};
+	struct rig_node *n = &r->nodes[node];
+	int status = DXP_OK;
+
+	n->key = present;
+	n->former_key = former;
+	n->send_former = former && send_former;
+	if (n->seal)
+		status = seal_rekey(n->seal, keys[0], former ? keys[1] : NULL, send_former);
+	rltp_endpoint_rekeyed(n->endpoint, net_now(r->net));
+	net_touch(r->net, n->host_index);
+	return status;
 }
 
 static void node_stop(struct rig_node *n)

@@ -27,7 +27,10 @@ struct rig_node {
 	struct rltp_endpoint *endpoint;
 	uint32_t host_index; /* network host on which the node runs */
 	uint64_t incarnation;
-	uint8_t key;     /* of the node's fabric; 0: none */
+	uint8_t key; /* of the node's fabric; 0: none */
+	/* key that is also accepted, or sent if `send_former`; 0: none */
+	uint8_t former_key;
+	bool send_former;
 	uint8_t protect; /* required by the node, an enum wire_protect */
 	uint16_t path;   /* payload bytes that the node's interface can carry */
 	struct seal *seal;
@@ -80,6 +83,10 @@ int rig_restart(struct rig *r, uint32_t node, bool announce);
 /* rig_move gives the node another address; rig_introduce notifies one other node of it. */
 void rig_move(struct rig *r, uint32_t node, uint32_t host_index);
 void rig_introduce(struct rig *r, uint32_t to, uint32_t node);
+
+/* Gives the node a present and a former key (0: none). With `send_former`, it sends with that one.
+ */
+int rig_rekey(struct rig *r, uint32_t node, uint8_t present, uint8_t former, bool send_former);
 
 /* rig_finish runs until all messages of a node have completed, at most for `limit_ns`, and returns
  * whether they have. */
