@@ -80,24 +80,20 @@ int fabric_keys_rekey(struct fabric_keys *k, struct seal *seal, const struct mem
 	return DXP_OK;
 }
 
-bool fabric_keys_advance(struct fabric_keys *k, struct seal *seal, uint64_t now_ns)
+void fabric_keys_advance(struct fabric_keys *k, struct seal *seal, uint64_t now_ns)
 {
-	bool used = false;
-
-	if (now_ns >= k->use_ns) {
-		if (seal_rekey(seal, k->key, k->former_key, false) != DXP_OK)
-			return false; /* memory is short; the next call tries again */
+	/* If memory is short, a step remains due, and the next call tries again. */
+	if (now_ns >= k->use_ns && seal_rekey(seal, k->key, k->former_key, false) == DXP_OK) {
 		k->use_ns = UINT64_MAX;
-		used = k->send_former;
 		k->send_former = false;
 	}
 	if (now_ns >= k->former_until_ns && seal_rekey(seal, k->key, NULL, false) == DXP_OK) {
-		k->former_until_ns = UINT64_MAX;
+		k->former_until_ns = k->use_ns = UINT64_MAX;
+		k->send_former = false;
 		mac_destroy(k->former);
 		k->former = NULL;
 		keys_erase(k->former_key, sizeof(k->former_key));
 	}
-	return used;
 }
 
 uint64_t fabric_keys_deadline(const struct fabric_keys *k)

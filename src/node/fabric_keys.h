@@ -29,8 +29,8 @@ void fabric_keys_end(struct fabric_keys *k);
  * changed. */
 int fabric_keys_rekey(struct fabric_keys *k, struct seal *seal, const struct member_rekey *rekey,
 		      const char *name, uint64_t now_ns);
-/* Does what is due. Returns true if this node sends with another key than before. */
-bool fabric_keys_advance(struct fabric_keys *k, struct seal *seal, uint64_t now_ns);
+/* Does what is due. Handshakes that use a key which is refused from now on begin anew. */
+void fabric_keys_advance(struct fabric_keys *k, struct seal *seal, uint64_t now_ns);
 /* Returns when to call fabric_keys_advance; UINT64_MAX: never. */
 uint64_t fabric_keys_deadline(const struct fabric_keys *k);
 

@@ -80,7 +80,7 @@ uint32_t peers_ended(struct node *n);
 
 /* protect.c: creates the keys that protect packets. DXP_EINVAL, logged: the node's option
  * `protect`, or without it DXP_PROTECT, does not parse; DXP_ENOMEM, DXP_EIO. */
-int protect_start(struct node *n, const uint8_t *fabric_key);
+int protect_start(struct node *n, const uint8_t *fabric_key, const struct identity *identity);
 /* protect.c: returns the protection (enum wire_protect) of sessions with a peer at this address. */
 uint8_t protect_mode(void *node, const struct udp_address *peer);
 /* protect.c: logs a handshake that failed because the peer requires another protection. */

@@ -121,9 +121,8 @@ static void keys_poll(struct node *n, uint64_t now_ns)
 				  n->name);
 		keys_erase(&rekey, sizeof(rekey));
 	}
-	if (now_ns >= fabric_keys_deadline(&n->keys) &&
-	    fabric_keys_advance(&n->keys, n->seal, now_ns))
-		rltp_endpoint_rekeyed(nic_endpoint(n->nic), now_ns);
+	if (now_ns >= fabric_keys_deadline(&n->keys))
+		fabric_keys_advance(&n->keys, n->seal, now_ns);
 }
 
 static uint32_t membership_poll(struct node *n, uint64_t now_ns)

@@ -204,7 +204,7 @@ int node_open(const struct node_options *options, struct node **out)
 	if (status == DXP_OK)
 		status = tuning_choose(&n->options.tuning);
 	if (status == DXP_OK)
-		status = protect_start(n, options->fabric_key);
+		status = protect_start(n, options->fabric_key, options->identity);
 	if (status == DXP_OK)
 		status = link_start(n);
 	if (status == DXP_OK)

@@ -124,10 +124,6 @@ bool rltp_endpoint_ended(struct rltp_endpoint *e, uint16_t *node, int *status);
  * *out is the last one. */
 bool rltp_endpoint_mismatch(struct rltp_endpoint *e, struct rltp_mismatch *out);
 
-/* The key RLTP_KEY_SEND is another one: begins handshakes anew whose HELLO is protected by the last
- * one. Open sessions stay. */
-void rltp_endpoint_rekeyed(struct rltp_endpoint *e, uint64_t now_ns);
-
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status);
 
 /* NULL: none. Valid until the peer is removed. */

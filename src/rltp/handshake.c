@@ -49,18 +49,6 @@ void handshake_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t n
 	s->received_ns = now_ns;
 }
 
-void rltp_endpoint_rekeyed(struct rltp_endpoint *e, uint64_t now_ns)
-{
-	for (uint32_t i = 0; i < e->peer_count; i++) {
-		struct rltp_session *s = e->peers[i];
-		/* without protection, each transmission computes its tag */
-		if (s->state != RLTP_HANDSHAKE || !s->io || !s->io->handshake)
-			continue;
-		handshake_begin(e, s, now_ns);
-		schedule_ready(&e->schedule, s);
-	}
-}
-
 static uint16_t tag_offset(const uint8_t *frame)
 {
 	return frame[WIRE_OFF_HELLO_PROTECT] == WIRE_PROTECT_NONE ? WIRE_OFF_HELLO_TAG
@@ -133,6 +121,12 @@ static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_
 	wire_control_seal(frame, hello_frame_bytes(protect));
 }
 
+/* Returns the peer's id, by which its static key is known. */
+static uint16_t key_node(const struct rltp_session *s)
+{
+	return s->outside ? WIRE_NODE_NONE : s->node;
+}
+
 /* Draws a key and builds the HELLO, which is sent unchanged until the peer answers. False: out of
  * memory. */
 static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t protect)
@@ -142,7 +136,7 @@ static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	if (!g)
 		return false;
 	hello_encode(e, s, WIRE_HELLO, protect, g->frame);
-	s->seal = e->options.seal->hello(e->options.seal_context, g->frame);
+	s->seal = e->options.seal->hello(e->options.seal_context, g->frame, key_node(s));
 	if (!s->seal) {
 		free(g);
 		return false;
@@ -194,6 +188,12 @@ static void hello_expire(struct rltp_endpoint *e, struct rltp_session *s, uint64
 	rltp_session_fail(s, DXP_ETIMEDOUT);
 }
 
+/* Returns true if the peer cannot answer the HELLO that was built, because keys have changed. */
+static bool hello_outdated(const struct rltp_endpoint *e, const struct rltp_session *s)
+{
+	return s->seal && s->io->handshake && !e->options.seal->current(s->seal);
+}
+
 size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
 		      size_t count, uint64_t now_ns)
 {
@@ -206,6 +206,8 @@ size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct da
 		s->hello_ack_due = false;
 	}
 	if (n < count && s->state == RLTP_HANDSHAKE && now_ns >= s->io->hello_deadline_ns) {
+		if (hello_outdated(e, s))
+			handshake_begin(e, s, now_ns);
 		n += hello_build(e, s, WIRE_HELLO, now_ns, &out[n]);
 		s->io->hello_deadline_ns = now_ns + s->io->hello_interval_ns;
 		s->io->hello_interval_ns = min_u64(2 * s->io->hello_interval_ns, RLTP_HELLO_MAX_NS);
@@ -317,13 +319,16 @@ static void sealed_hello_receive(struct rltp_endpoint *e, struct rltp_session *s
 	}
 	if (own_hello_counts(e, s, h, hello))
 		return;
-	struct rltp_seal *seal =
-		e->options.seal->accept(e->options.seal_context, frame, key == RLTP_KEY_FORMER);
+	struct rltp_seal *seal = e->options.seal->accept(e->options.seal_context, frame,
+							 key_node(s), key == RLTP_KEY_FORMER);
 	if (!seal) {
 		e->counters.unauthentic++;
 		return;
 	}
-	if (s->state == RLTP_OPEN)
+	if (session_unconfirmed(s) && hello->incarnation == s->peer_incarnation)
+		/* the peer made its HELLO anew, and no data was exchanged */
+		handshake_begin(e, s, now_ns);
+	else if (s->state == RLTP_OPEN)
 		session_renew(e, s);
 	else if (s->state == RLTP_IDLE)
 		numbers_draw(e, s);

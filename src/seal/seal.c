@@ -35,6 +35,20 @@ int seal_rekey(struct seal *s, const uint8_t *present, const uint8_t *former, bo
 	return good ? DXP_OK : DXP_ENOMEM;
 }
 
+int seal_identity(struct seal *s, const uint8_t private_key[FABRIC_KEY_BYTES])
+{
+	uint8_t public_key[CRYPTO_KEY_BYTES];
+
+	if (!crypto_x25519_public(private_key, public_key))
+		return DXP_ENOMEM;
+	memcpy(s->private_key, private_key, sizeof(s->private_key));
+	memcpy(s->public_key, public_key, sizeof(s->public_key));
+	OPENSSL_cleanse(s->agreements, sizeof(s->agreements));
+	s->keyed = true;
+	s->changes++;
+	return DXP_OK;
+}
+
 int seal_create(const struct seal_options *options, struct seal **out)
 {
 	struct seal *s = calloc(1, sizeof(*s));
@@ -43,6 +57,8 @@ int seal_create(const struct seal_options *options, struct seal **out)
 		return DXP_ENOMEM;
 	s->entropy = options->entropy;
 	s->entropy_context = options->entropy_context;
+	s->peer_key = options->peer_key;
+	s->peer_context = options->peer_context;
 	s->update_packets = options->update_packets ? options->update_packets : SEAL_UPDATE_PACKETS;
 	s->staging = malloc(STAGING_BYTES);
 	int status = s->staging ? crypto_open(&s->crypto) : DXP_ENOMEM;
@@ -94,6 +110,7 @@ static const uint8_t *sent_tag(const struct rltp_seal *s, uint16_t low)
 const struct rltp_seal_ops seal_ops = {
 	.hello = handshake_hello,
 	.accept = handshake_accept,
+	.current = handshake_current,
 	.answer = handshake_answer,
 	.finish = handshake_finish,
 	.rest = keys_rest,

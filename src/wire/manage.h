@@ -44,6 +44,8 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
 #define MANAGE_CAPABILITY_SWITCH     (1u << 3) /* the node uses a switch for allreduces */
 /* the node replaces its fabric key by that of a LEASE */
 #define MANAGE_CAPABILITY_REKEYED (1u << 4)
+/* handshakes of data sessions use the node's key pair, if the peer's has this bit too */
+#define MANAGE_CAPABILITY_BOUND (1u << 5)
 /* Bits 8 to 31: the node's release, one byte each for major, minor and patch. 0: a release from
  * before these bits. */
 #define MANAGE_RELEASE_SHIFT 8

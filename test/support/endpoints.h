@@ -34,6 +34,9 @@ struct rig_node {
 	uint8_t protect; /* required by the node, an enum wire_protect */
 	uint16_t path;   /* payload bytes that the node's interface can carry */
 	struct seal *seal;
+	/* key pair of the node, if `keyed`; `bound`: the others know it */
+	uint8_t private_key[32], public_key[32];
+	bool keyed, bound;
 	uint32_t receive_packets;
 	struct rig_message *messages;
 	uint32_t posted, ended;
@@ -87,6 +90,9 @@ void rig_introduce(struct rig *r, uint32_t to, uint32_t node);
 /* Gives the node a present and a former key (0: none). With `send_former`, it sends with that one.
  */
 int rig_rekey(struct rig *r, uint32_t node, uint8_t present, uint8_t former, bool send_former);
+
+/* Gives the node a key pair made from `number`, and makes it known to the others; 0: none. */
+int rig_identity(struct rig *r, uint32_t node, uint8_t number);
 
 /* rig_finish runs until all messages of a node have completed, at most for `limit_ns`, and returns
  * whether they have. */

@@ -98,13 +98,13 @@ static void fabric_keys__steps_of_a_rotation(void **state)
 	assert_int_equal(fabric_keys_rekey(&k, seal, &r, "n", 10), DXP_OK);
 	keys_check(&k, old, new, old);
 	assert_true(fabric_keys_deadline(&k) == 20);
-	assert_false(fabric_keys_advance(&k, seal, 19));
-	assert_true(fabric_keys_advance(&k, seal, 20));
+	fabric_keys_advance(&k, seal, 19);
+	fabric_keys_advance(&k, seal, 20);
 	keys_check(&k, new, new, old);
 	assert_true(fabric_keys_deadline(&k) == 100);
-	assert_false(fabric_keys_advance(&k, seal, 99));
+	fabric_keys_advance(&k, seal, 99);
 	keys_check(&k, new, new, old);
-	assert_false(fabric_keys_advance(&k, seal, 100));
+	fabric_keys_advance(&k, seal, 100);
 	keys_check(&k, new, new, NULL);
 	assert_true(fabric_keys_deadline(&k) == UINT64_MAX);
 	/* the same key again, as after a restart with a file that has it */
@@ -123,7 +123,7 @@ static void fabric_keys__without_an_overlap(void **state)
 	assert_int_equal(fabric_keys_start(&k, old, NULL), DXP_OK);
 	assert_int_equal(fabric_keys_rekey(&k, seal, &r, "n", 10), DXP_OK);
 	assert_true(fabric_keys_deadline(&k) <= 10);
-	assert_true(fabric_keys_advance(&k, seal, 10));
+	fabric_keys_advance(&k, seal, 10);
 	keys_check(&k, new, new, NULL);
 	fabric_keys_end(&k);
 	seal_destroy(seal);
@@ -196,14 +196,14 @@ static void fabric_keys__each_call_fails_once(void **state)
 	}
 	assert_int_equal(fabric_keys_rekey(&k, seal, &r, "n", 10), DXP_OK);
 	failing = 1;
-	assert_false(fabric_keys_advance(&k, seal, 20));
+	fabric_keys_advance(&k, seal, 20);
 	keys_check(&k, old, new, old);
-	assert_true(fabric_keys_advance(&k, seal, 21));
+	fabric_keys_advance(&k, seal, 21);
 	failing = 1;
-	assert_false(fabric_keys_advance(&k, seal, 100));
+	fabric_keys_advance(&k, seal, 100);
 	keys_check(&k, new, new, old);
 	assert_true(fabric_keys_deadline(&k) == 100);
-	assert_false(fabric_keys_advance(&k, seal, 101));
+	fabric_keys_advance(&k, seal, 101);
 	keys_check(&k, new, new, NULL);
 	fabric_keys_end(&k);
 	seal_destroy(seal);
