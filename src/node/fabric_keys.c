@@ -55,7 +55,7 @@ int fabric_keys_rekey(struct fabric_keys *k, struct seal *seal, const struct mem
 {
 	const bool overlap = now_ns < rekey->former_until_ns;
 	char print[FABRIC_PRINT_TEXT];
-	struct mac *mac;
+	struct mac *mac = NULL;
 
 	if (memcmp(k->key, rekey->key, sizeof(k->key)) == 0)
 		return DXP_OK; /* it was read from the file */
