@@ -81,6 +81,9 @@ uint32_t peers_ended(struct node *n);
 /* protect.c: creates the keys that protect packets. DXP_EINVAL, logged: the node's option
  * `protect`, or without it DXP_PROTECT, does not parse; DXP_ENOMEM, DXP_EIO. */
 int protect_start(struct node *n, const uint8_t *fabric_key, const struct identity *identity);
+/* protect.c: returns the public key of a peer that makes handshakes with its key pair; NULL: it has
+ * none, or is of an earlier release. */
+const uint8_t *protect_peer_key(void *node, uint16_t id);
 /* protect.c: returns the protection (enum wire_protect) of sessions with a peer at this address. */
 uint8_t protect_mode(void *node, const struct udp_address *peer);
 /* protect.c: logs a handshake that failed because the peer requires another protection. */

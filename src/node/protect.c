@@ -10,9 +10,9 @@
 #include "node/internal.h"
 #include "node/limits.h"
 
-/* Returns the public key of a peer that makes handshakes with its key pair. The manager has proved
- * that key, so the node table decides for both sides, and no one else. */
-static const uint8_t *peer_key(void *node, uint16_t id)
+/* The manager has proved the key in the row, so the node table decides for both sides, and no one
+ * else. */
+const uint8_t *protect_peer_key(void *node, uint16_t id)
 {
 	const struct node *n = node;
 	const struct node_entry *e =
@@ -26,7 +26,7 @@ int protect_start(struct node *n, const uint8_t *fabric_key, const struct identi
 {
 	const struct seal_options options = {.fabric_key = fabric_key,
 					     .entropy = rng_entropy_kernel,
-					     .peer_key = peer_key,
+					     .peer_key = protect_peer_key,
 					     .peer_context = n};
 	const char *text = n->options.protect ? n->options.protect : getenv("DXP_PROTECT");
 
