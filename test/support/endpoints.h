@@ -31,8 +31,11 @@ struct rig_node {
 	/* key that is also accepted, or sent if `send_former`; 0: none */
 	uint8_t former_key;
 	bool send_former;
-	uint8_t protect; /* required by the node, an enum wire_protect */
-	uint16_t path;   /* payload bytes that the node's interface can carry */
+	uint8_t protect;  /* required by the node, an enum wire_protect */
+	uint16_t path;    /* payload bytes that the node's interface can carry */
+	uint64_t machine; /* see rltp_endpoint_options */
+	uint8_t wireless; /* properties of paths to the same machine, enum rltp_path */
+	bool long_frames; /* see rltp_endpoint_options */
 	struct seal *seal;
 	/* key pair of the node, if `keyed`; `bound`: the others know it */
 	uint8_t private_key[32], public_key[32];
