@@ -88,8 +88,8 @@ static bool handshake(struct seal *near, struct seal *far)
 
 	hello_fill(hello, WIRE_HELLO);
 	hello_fill(ack, WIRE_HELLO_ACK);
-	struct rltp_seal *a = seal_ops.hello(near, hello);
-	struct rltp_seal *b = a ? seal_ops.accept(far, hello) : NULL;
+	struct rltp_seal *a = seal_ops.hello(near, hello, 1);
+	struct rltp_seal *b = a ? seal_ops.accept(far, hello, 1, false) : NULL;
 	bool good = b && seal_ops.answer(b, ack) && seal_ops.finish(a, ack);
 	seal_ops.free(a);
 	seal_ops.free(b);

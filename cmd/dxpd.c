@@ -91,6 +91,7 @@ static int key_read(const struct dxpd_arguments *a, struct config *fabric)
 
 	if (keyfile_read(a->key, fabric->key) != DXP_OK)
 		return EXIT_KEY;
+	snprintf(fabric->key_file, sizeof(fabric->key_file), "%s", a->key);
 	if (!key_folder(a->key, folder) || config_identity(folder, fabric) != DXP_OK) {
 		log_error("%s", dxp_fabric_error(NULL));
 		return EXIT_KEY;
@@ -132,6 +133,7 @@ static int fabric_find(struct dxpd_arguments *a, struct config *fabric)
 	a->daemon.fabric_key = fabric->key;
 	a->daemon.identity = fabric->keyed ? &fabric->identity : NULL;
 	a->daemon.identity_file = fabric->identity_file;
+	a->daemon.key_file = fabric->key_file;
 	return code;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp keys`: shows and replaces the key pair of this machine or user.
+/* Implements `dxp keys`: shows and replaces the key pair of this machine or user, and the fabric
+ * key.
  *
  * A new private key is in node.key.next before the manager records its public key, and becomes
  * node.key afterwards. So an interrupted command loses no key: the next run finds out from the
  * manager whether it has recorded the new key. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,11 +17,17 @@
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/control.h"
 #include "cmd/dxp/folder.h"
+#include "cmd/dxp/keys_fabric.h"
 #include "cmd/dxp/session.h"
 #include "host/config.h"
 
+enum keys_action { KEYS_SHOW, KEYS_ROTATE, KEYS_FETCH };
+
 struct keys_command {
 	struct session_options o;
+	enum keys_action action;
+	bool fabric, force;
+	uint64_t overlap_s;
 	char folder[PATH_BYTES];
 	struct control q; /* the manager, and the key in node.key */
 };
@@ -55,29 +63,42 @@ static int admission_get(const struct control *q, const uint8_t key[KEYS_BYTES],
 	return out->status;
 }
 
-static int show(const struct keys_command *k)
+/* Writes the path of the fabric key's file. */
+static bool key_path(const struct keys_command *k, char out[PATH_BYTES])
+{
+	return snprintf(out, PATH_BYTES, "%s/fabric.key", k->folder) < PATH_BYTES;
+}
+
+static int show(struct keys_command *k)
 {
 	char own[KEY_TEXT_BYTES], manager[KEY_TEXT_BYTES], address[UDP_ADDRESS_TEXT_BYTES];
 	uint8_t public_key[KEYS_BYTES];
+	struct keys_fabric fabric = {0};
+	char file[PATH_BYTES];
 	struct admission a;
 
-	if (!keys_public(k->q.private_key, public_key))
+	if (!keys_public(k->q.private_key, public_key) || !key_path(k, file))
 		return print_fail("not enough memory");
 	key_format(public_key, own);
 	key_format(k->q.manager_key, manager);
 	address_format(&k->q.manager, address);
 	const bool admitted = admission_get(&k->q, k->q.private_key, &a) == DXP_OK;
+	if (admitted)
+		keys_fabric_get(&k->q, file, &fabric); /* unknown to earlier managers */
 	if (k->o.json)
-		return print_json_text(json_pack(
-			"{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s}", "folder", k->folder, "key", own,
-			"manager", address, "manager_key", manager, "admitted", admitted, "name",
-			a.name, "role", a.role, "reason", a.reason));
+		return print_json_text(json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:o}",
+						 "folder", k->folder, "key", own, "manager",
+						 address, "manager_key", manager, "admitted",
+						 admitted, "name", a.name, "role", a.role, "reason",
+						 a.reason, "fabric", keys_fabric_json(&fabric)));
 	printf("key       %s  (%s/node.key)\n", own, k->folder);
 	if (admitted)
 		printf("admitted  as %s, role %s\n", a.name, a.role);
 	else
 		printf("admitted  no: %s\n", a.reason);
 	printf("manager   %s at %s\n", manager, address);
+	keys_fabric_print(&fabric, file);
+	keys_erase(&fabric, sizeof(fabric));
 	return EXIT_DONE;
 }
 
@@ -171,52 +192,147 @@ static int rotate(struct keys_command *k, const struct folder *p)
 	return code;
 }
 
-/* Finds the folder, and locks it as its owner for a rotation. */
-static int keys_run(struct keys_command *k, bool rotates)
+static int fabric_report(const struct keys_command *k, const struct keys_fabric *f,
+			 const char *file)
 {
+	if (k->o.json)
+		return print_json_text(keys_fabric_json(f));
+	keys_fabric_print(f, file);
+	if (k->action == KEYS_ROTATE)
+		printf("running nodes send with this key within 3 s; sessions stay open\n");
+	return EXIT_DONE;
+}
+
+static int fabric_rotate(struct keys_command *k)
+{
+	struct keys_fabric f = {0};
+	char file[PATH_BYTES];
+	int code = EXIT_FAILED;
+
+	if (!key_path(k, file))
+		return print_fail("the path of the folder is too long");
+	int status = keys_fabric_rotate(&k->q, file, k->overlap_s, k->force, &f);
+	if (status == DXP_OK)
+		code = fabric_report(k, &f, file);
+	else if (status == DXP_ETIMEDOUT)
+		print_fail("%s; if it has recorded the new key, `dxp keys show` prints the next "
+			   "generation",
+			   k->q.text);
+	else if (!f.known)
+		print_fail("the fabric key was not replaced: %s", k->q.text);
+	else
+		print_fail("the fabric key was replaced, but %s was not written; repair this and "
+			   "run `dxp keys fetch`",
+			   file);
+	keys_erase(&f, sizeof(f));
+	return code;
+}
+
+static int fabric_fetch(struct keys_command *k)
+{
+	struct keys_fabric f = {0};
+	char file[PATH_BYTES];
+	int code = EXIT_FAILED;
+
+	if (!key_path(k, file))
+		return print_fail("the path of the folder is too long");
+	if (keys_fabric_get(&k->q, file, &f) != DXP_OK) {
+		print_fail("%s", k->q.text);
+	} else if (f.stored || keyfile_write(file, f.key) == DXP_OK) {
+		f.stored = true;
+		code = fabric_report(k, &f, file);
+	}
+	keys_erase(&f, sizeof(f));
+	return code;
+}
+
+static int action_run(struct keys_command *k, const struct folder *p)
+{
+	switch (k->action) {
+	case KEYS_SHOW: return show(k);
+	case KEYS_FETCH: return fabric_fetch(k);
+	default: return k->fabric ? fabric_rotate(k) : rotate(k, p);
+	}
+}
+
+/* Finds the folder, and locks it as its owner to write in it. */
+static int keys_run(struct keys_command *k)
+{
+	const bool writes = k->action != KEYS_SHOW;
 	struct folder p;
 	int code = EXIT_FAILED;
 
 	if (config_directory_find(k->o.fabric.directory, k->folder, sizeof(k->folder)) != DXP_OK)
 		return session_fail();
 	k->o.fabric.directory = k->folder;
-	if (rotates && !folder_open(&p, k->folder, false))
+	if (writes && !folder_open(&p, k->folder, false))
 		return EXIT_FAILED;
 	if (control_find(&k->o.fabric, &k->q) != DXP_OK)
 		print_fail("%s", k->q.text);
 	else
-		code = rotates ? rotate(k, &p) : show(k);
-	if (rotates)
+		code = action_run(k, &p);
+	if (writes)
 		folder_close(&p);
 	keys_erase(&k->q, sizeof(k->q));
 	return code;
 }
 
+static bool action_parse(const char *text, enum keys_action *out)
+{
+	static const char *const names[] = {
+		[KEYS_SHOW] = "show", [KEYS_ROTATE] = "rotate", [KEYS_FETCH] = "fetch"};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(names); i++)
+		if (strcmp(text, names[i]) == 0) {
+			*out = (enum keys_action)i;
+			return true;
+		}
+	return false;
+}
+
 int command_keys(int argc, char **argv)
 {
-	struct keys_command k = {0};
-	const struct option_row rows[] = {DIRECTORY_ROWS(k.o.fabric.directory),
-					  COMMON_ROW("manager", "ADDRESS",
-						     "the manager (default: from the folder)",
-						     k.o.fabric.manager),
-					  JSON_ROW(k.o.json)};
+	struct keys_command k = {.overlap_s = strtoull(KEYS_OVERLAP_S, NULL, 10)};
+	const struct option_row rows[] = {
+		DIRECTORY_ROWS(k.o.fabric.directory),
+		COMMON_ROW("manager", "ADDRESS", "the manager (default: from the folder)",
+			   k.o.fabric.manager),
+		{"fabric", NULL, "rotate: the fabric key, in place of this machine's key pair",
+		 OPTION_FLAG, &k.fabric},
+		{"overlap", "SECONDS",
+		 "rotate --fabric: nodes accept the former key for this time "
+		 "(default " KEYS_OVERLAP_S ")",
+		 OPTION_NUMBER, &k.overlap_s, 0, KEYS_OVERLAP_MAX_S},
+		{"force", NULL,
+		 "rotate --fabric: also if nodes of earlier releases lose the others, or the last "
+		 "rotation is not complete",
+		 OPTION_FLAG, &k.force},
+		JSON_ROW(k.o.json)};
 	const struct usage usage = {
-		"keys", "show | rotate",
+		"keys", "show | rotate | fetch",
 		"show prints the public key of this machine or user, whether the manager admits "
-		"it, and the manager's public key.\n"
+		"it, the manager's public key, and\n"
+		"fingerprint and age of the fabric key.\n"
 		"rotate replaces the key pair in FOLDER while the fabric runs: name, role and "
 		"grants stay, running nodes use the new\n"
 		"key within 3 s, and the manager refuses the old one. If it is interrupted, run "
-		"it again.",
+		"it again. With --fabric, it replaces\n"
+		"the key that all nodes share. All nodes use the new one within 3 s, and sessions "
+		"stay open. Needs the role operator.\n"
+		"fetch writes the present fabric key to FOLDER/fabric.key, for programs that do "
+		"not join, such as `dxp top --fabric`.",
 		ACCEPTS(rows, 1, 1)};
 	struct arguments args;
 
 	if (!options_read(argc, argv, &usage, &args))
 		return args.status;
-	const bool rotates = strcmp(args.at[0], "rotate") == 0;
-	if (!rotates && strcmp(args.at[0], "show") != 0) {
-		print_fail("write `dxp keys show` or `dxp keys rotate`");
+	if (!action_parse(args.at[0], &k.action)) {
+		print_fail("write `dxp keys show`, `dxp keys rotate` or `dxp keys fetch`");
 		return EXIT_USAGE;
 	}
-	return keys_run(&k, rotates);
+	if (k.force && !k.fabric) {
+		print_fail("--force is for `dxp keys rotate --fabric`");
+		return EXIT_USAGE;
+	}
+	return keys_run(&k);
 }

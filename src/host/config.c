@@ -160,15 +160,15 @@ int config_identity(const char *directory, struct config *c)
 	return status;
 }
 
-static int resolve_key(const char *directory, const char *given, uint8_t key[FABRIC_KEY_BYTES])
+static int resolve_key(const char *directory, const char *given, struct config *c)
 {
-	char path[CONFIG_PATH_BYTES], why[WHY_BYTES];
-	int status = file_of(directory, "fabric.key", given, path);
+	char *path = c->key_file, why[WHY_BYTES];
+	int status = file_of(directory, "fabric.key", given, c->key_file);
 
 	if (status != DXP_OK)
 		return status;
 	log_divert(why, sizeof(why));
-	status = keyfile_read(path, key);
+	status = keyfile_read(path, c->key);
 	log_divert(NULL, 0);
 	switch (status) {
 	case DXP_OK: return DXP_OK;
@@ -239,7 +239,7 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 	if (status == DXP_OK)
 		status = resolve_manager(directory, options->manager, &c);
 	if (status == DXP_OK)
-		status = resolve_key(directory, options->key_file, c.key);
+		status = resolve_key(directory, options->key_file, &c);
 	if (status == DXP_OK && !options->key_file)
 		status = config_identity(directory, &c);
 	if (status == DXP_OK)

@@ -23,6 +23,7 @@ struct config {
 	bool keyed; /* true: `dxp join` admitted this user or machine, so `identity` is valid */
 	struct identity identity;
 	char identity_file[CONFIG_PATH_BYTES]; /* valid if `keyed`: the file of its private key */
+	char key_file[CONFIG_PATH_BYTES];      /* the file of `key` */
 	struct udp_address bind;
 	char name[FABRIC_NAME_BYTES];
 };

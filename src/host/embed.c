@@ -71,6 +71,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 					     .fabric_key = config.key,
 					     .identity = config.keyed ? &config.identity : NULL,
 					     .identity_file = config.identity_file,
+					     .key_file = config.key_file,
 					     .bind = config.bind,
 					     .follow_address = !o->bind,
 					     .qps = o->qps,

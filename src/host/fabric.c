@@ -70,6 +70,7 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 					  .fabric_key = config->key,
 					  .identity = config->keyed ? &config->identity : NULL,
 					  .identity_file = config->identity_file,
+					  .key_file = config->key_file,
 					  .bind = config->bind,
 					  .follow_address = !options->bind,
 					  /* calls that wait spin themselves, so the node need

@@ -214,7 +214,7 @@ static void admit(struct registry *r, const struct manager_channel *c,
 	if (!key)
 		return;
 	answer->role = key->role;
-	memcpy(answer->fabric_key, r->options.key, sizeof(answer->fabric_key));
+	memcpy(answer->fabric_key, registry_fabric_key(r), sizeof(answer->fabric_key));
 	ANSWER(answer, DXP_OK, "%s", key->name);
 }
 
@@ -349,6 +349,10 @@ static void request_run(struct registry *r, const struct manager_channel *c,
 		manager_rotate(r, c, request, answer, now_ns);
 		return;
 	}
+	if (key && request->command == CHANNEL_FABRIC_SHOW) {
+		manager_fabric_show(r, answer, now_ns);
+		return;
+	}
 	if (!key || key->role != ROLE_OPERATOR) {
 		r->counters.role++;
 		ANSWER(answer, DXP_EACCESS,
@@ -362,6 +366,7 @@ static void request_run(struct registry *r, const struct manager_channel *c,
 	case CHANNEL_TOKEN_LIST: token_list(r, request, answer); break;
 	case CHANNEL_TOKEN_REVOKE: token_revoke(r, request, answer); break;
 	case CHANNEL_NODE_REMOVE: node_remove(r, request, answer, now_ns); break;
+	case CHANNEL_FABRIC_ROTATE: manager_fabric_rotate(r, request, answer, now_ns); break;
 	default: grant(r, request, answer, now_ns);
 	}
 }

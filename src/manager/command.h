@@ -35,4 +35,9 @@ void manager_rotate(struct registry *r, const struct manager_channel *c,
 		    const struct channel_request *request, struct channel_answer *answer,
 		    uint64_t now_ns);
 
+/* fabric_rotation.c: replace the fabric key for an operator; state the present one. */
+void manager_fabric_rotate(struct registry *r, const struct channel_request *request,
+			   struct channel_answer *answer, uint64_t now_ns);
+void manager_fabric_show(const struct registry *r, struct channel_answer *answer, uint64_t now_ns);
+
 #endif

@@ -60,7 +60,8 @@ int etcd_fabric_check(const struct etcd_store *s, const char *value)
 		return DXP_EUNSUPPORTED;
 	}
 	log_error("%s in etcd belongs to a fabric with another key; copy the key file of that "
-		  "fabric here, or choose another fabric name: --store etcd://HOST:PORT/NAME",
+		  "fabric here (after a rotation store.key, from the state folder of another "
+		  "manager), or choose another fabric name: --store etcd://HOST:PORT/NAME",
 		  s->prefix);
 	return DXP_EMALFORMED;
 }

@@ -254,6 +254,28 @@ static bool token_read(const json_t *row, uint64_t index, struct store_op *op)
 	return true;
 }
 
+static json_t *fabric_write(const struct fabric_row *f)
+{
+	return json_pack("{s:o, s:o, s:o, s:o}", "generation", numeral(f->generation), "key",
+			 hex(f->key, sizeof(f->key)), "rotated", numeral(f->rotated_ms), "overlap",
+			 numeral(f->overlap_s));
+}
+
+static bool fabric_read(const json_t *row, struct store_op *op)
+{
+	uint64_t generation, overlap;
+
+	op->kind = STORE_FABRIC_PUT;
+	if (!number_get(row, "generation", UINT32_MAX, &generation) ||
+	    !hex_get(row, "key", op->fabric.key, sizeof(op->fabric.key)) ||
+	    !number_get(row, "rotated", UINT64_MAX, &op->fabric.rotated_ms) ||
+	    !number_get(row, "overlap", UINT32_MAX, &overlap))
+		return false;
+	op->fabric.generation = (uint32_t)generation;
+	op->fabric.overlap_s = (uint32_t)overlap;
+	return true;
+}
+
 static bool grant_read(const json_t *row, struct store_op *op)
 {
 	op->kind = STORE_GRANT_PUT;
@@ -273,6 +295,7 @@ static void row_key(const char *prefix, const struct store_op *op, char out[ETCD
 	case STORE_TOKEN_PUT:
 		snprintf(out, ETCD_KEY_BYTES, "%stoken/%05zu", prefix, op->index);
 		break;
+	case STORE_FABRIC_PUT: snprintf(out, ETCD_KEY_BYTES, "%sfabric/key", prefix); break;
 	default: snprintf(out, ETCD_KEY_BYTES, "%sgrant/%s/%s", prefix, op->host, op->xpu); break;
 	}
 }
@@ -283,6 +306,7 @@ static json_t *row_write(const struct store_op *op)
 	case STORE_NODE_PUT: return node_write(op);
 	case STORE_KEY_PUT: return key_write(&op->key);
 	case STORE_TOKEN_PUT: return token_write(&op->token);
+	case STORE_FABRIC_PUT: return fabric_write(&op->fabric);
 	default: return json_pack("{s:s, s:s}", "host", op->host, "xpu", op->xpu);
 	}
 }
@@ -324,6 +348,8 @@ static bool row_parse(const char *kind, const json_t *row, struct store_op *out)
 		return key_read(row, number, out);
 	if (strncmp(kind, "token/", 6) == 0)
 		return token_read(row, number, out);
+	if (strncmp(kind, "fabric/", 7) == 0)
+		return fabric_read(row, out);
 	return strncmp(kind, "grant/", 6) == 0 && grant_read(row, out);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of the registry as keys and values of etcd. The key is PREFIX and node/ID, key/INDEX,
- * token/INDEX or grant/HOST/XPU. The value is a JSON object, sealed by AES-256-GCM with a key that
- * is derived from the fabric key, because rows hold magics and token secrets. Pure. */
+ * token/INDEX, grant/HOST/XPU or fabric/key. The value is a JSON object, sealed by AES-256-GCM with
+ * a key that is derived from the fabric key, because rows hold magics and token secrets. Pure. */
 #ifndef MANAGER_ETCD_ROWS_H
 #define MANAGER_ETCD_ROWS_H
 

@@ -5,6 +5,7 @@
 #define MANAGER_INTERNAL_H
 
 #include "manager/events.h"
+#include "manager/fabric_rotation.h"
 #include "manager/limits.h"
 #include "manager/registry.h"
 #include "wire/stats_service.h"
@@ -27,7 +28,8 @@ struct outbox {
 
 struct registry {
 	struct registry_options options;
-	struct mac *mac;
+	struct mac *mac; /* by registry_fabric_key */
+	struct fabric_rotation fabric;
 	struct roster roster;
 	struct grants grants;
 	struct keyring keyring;
@@ -95,6 +97,13 @@ bool registry_proved(const struct registry *r, const struct udp_address *at, uin
 		     uint64_t proof, uint64_t now_ns);
 /* Uses one unauthenticated rejection of the allowance. Returns false if none is left. */
 bool registry_rejection_allowed(struct registry *r, uint64_t now_ns);
+
+/* fabric_rotation.c: returns the present fabric key; loads a rotated one (DXP_EINVAL, DXP_ENOMEM);
+ * writes the part of a LEASE for this node. */
+const uint8_t *registry_fabric_key(const struct registry *r);
+int registry_fabric_load(struct registry *r, const struct fabric_row *row);
+void registry_rekey_fill(const struct registry *r, const struct roster_node *n,
+			 struct manage_rekey *out);
 
 /* operate.c: changes a grant for an operator, and stores the change. Returns a status and sets
  * *text. DXP_EIO: the change holds, but a restart of the manager would lose it. */

@@ -57,6 +57,7 @@ static struct key_row *place_fill(struct keyring *k, size_t index, const struct 
 	k->dirty -= r->dirty;
 	*r = *row;
 	r->mac = NULL;
+	r->sealed_generation = 0; /* it may be a copy of another key's row */
 	r->dirty = false;
 	k->rows[index] = r;
 	if (index >= k->count)

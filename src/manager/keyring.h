@@ -27,6 +27,9 @@ struct key_row {
 	bool replaced;
 	bool dirty;
 	struct event_classes events; /* of nodes with this key */
+	/* the fabric key, sealed for this key's owner; generation 0: not yet */
+	uint32_t sealed_generation;
+	uint8_t sealed[MANAGE_SEALED_KEY_BYTES];
 	/* authenticates frames with the secret of the manager's key and this key; NULL: not needed
 	 * yet */
 	struct mac *mac;

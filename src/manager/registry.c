@@ -66,6 +66,7 @@ void registry_destroy(struct registry *r)
 	keys_erase(&r->tokens, sizeof(r->tokens));
 	keys_erase(&r->options, sizeof(r->options));
 	keys_erase(r->proof_key, sizeof(r->proof_key));
+	keys_erase(&r->fabric, sizeof(r->fabric));
 	free(r->outbox.entries);
 	event_journal_destroy(&r->events);
 	grants_free(&r->grants);
@@ -107,6 +108,8 @@ int registry_load(struct registry *r, const struct store_op *op)
 		return keyring_load(&r->keyring, op->index, &op->key);
 	if (op->kind == STORE_TOKEN_PUT)
 		return tokens_load(&r->tokens, op->index, &op->token);
+	if (op->kind == STORE_FABRIC_PUT)
+		return registry_fabric_load(r, &op->fabric);
 	if (op->kind != STORE_GRANT_PUT)
 		return DXP_EINVAL;
 	status = grants_set(&r->grants, op->host, op->xpu, true);
@@ -121,6 +124,7 @@ void registry_start(struct registry *r, uint64_t now_ns)
 	struct roster_node *n;
 
 	r->rejections_ns = r->started_ns = now_ns;
+	fabric_rotation_start(&r->fabric, registry_wall_ms(r), now_ns);
 	REGISTRY_EVENT(r, EVENT_STARTED, "manager", "the manager started");
 	ROSTER_EACH(&r->roster, n)
 	{
@@ -444,6 +448,11 @@ bool registry_next_store(struct registry *r, struct store_op *out)
 	*out = (struct store_op){.kind = STORE_KEY_PUT};
 	if (keyring_next_dirty(&r->keyring, &out->index, &out->key))
 		return true;
+	*out = (struct store_op){.kind = STORE_FABRIC_PUT, .fabric = r->fabric.row};
+	if (r->fabric.dirty) {
+		r->fabric.dirty = false;
+		return true;
+	}
 	*out = (struct store_op){.kind = STORE_TOKEN_PUT};
 	if (tokens_next_dirty(&r->tokens, &out->index, &out->token))
 		return true;
@@ -469,6 +478,7 @@ void registry_store_again(struct registry *r)
 	list_append(&r->roster.dirty, &n->by_dirty);
 	grants_dirty_all(&r->grants);
 	keyring_dirty_all(&r->keyring);
+	r->fabric.dirty = r->fabric.row.generation != 0;
 	tokens_dirty_all(&r->tokens);
 }
 

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "link/udp.h"
 #include "manager/event_journal.h"
+#include "manager/fabric_rotation.h"
 #include "manager/grants.h"
 #include "manager/keyring.h"
 #include "manager/roster.h"
@@ -71,6 +72,7 @@ struct registry_options {
 	X(admitted, "keys admitted by a token")                                                \
 	X(removed, "keys removed by an operator")                                              \
 	X(rotated, "keys replaced by their owners")                                            \
+	X(rekeyed, "rotations of the fabric key")                                              \
 	X(key_unproved, "refused: a new key without proof of its private key")                 \
 	X(key_unknown, "refused: the key is not admitted")                                     \
 	X(key_removed, "refused: the key was removed or replaced")                             \
@@ -109,7 +111,8 @@ enum store_op_kind {
 	STORE_GRANT_PUT,
 	STORE_GRANT_DELETE,
 	STORE_KEY_PUT,
-	STORE_TOKEN_PUT
+	STORE_TOKEN_PUT,
+	STORE_FABRIC_PUT
 };
 
 struct store_op {
@@ -123,6 +126,7 @@ struct store_op {
 	size_t index; /* for STORE_KEY_PUT and STORE_TOKEN_PUT: index of the row */
 	struct key_row key;
 	struct token_row token;
+	struct fabric_row fabric;
 };
 
 struct registry;

@@ -41,6 +41,7 @@ static void lease_reply(struct registry *r, const struct roster_node *n, uint64_
 		r->counters.reply_full++;
 		return;
 	}
+	registry_rekey_fill(r, n, &lease.rekey);
 	registry_outbox_commit(r, entry, &n->from,
 			       manage_lease_encode(&lease, registry_node_mac(r, n), entry->data));
 }

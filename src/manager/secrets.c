@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <dxp/status.h>
 
@@ -29,6 +30,31 @@ int secrets_manager_key(const char *folder, uint8_t key[KEYS_BYTES])
 	if (status == DXP_OK)
 		status = keyfile_create(path, key);
 	return status == DXP_EEXIST ? keyfile_read(path, key) : status;
+}
+
+int secrets_store_key(const char *folder, const uint8_t given[FABRIC_KEY_BYTES],
+		      uint8_t out[FABRIC_KEY_BYTES])
+{
+	char path[PATH_MAX];
+	int status = path_make(folder, "store.key", path);
+
+	if (status != DXP_OK)
+		return status;
+	if (access(path, F_OK) == 0)
+		return keyfile_read(path, out);
+	memcpy(out, given, FABRIC_KEY_BYTES);
+	return DXP_OK;
+}
+
+int secrets_store_key_keep(const char *folder, const uint8_t key[FABRIC_KEY_BYTES])
+{
+	char path[PATH_MAX];
+	int status = path_make(folder, "store.key", path);
+
+	if (status != DXP_OK || access(path, F_OK) == 0)
+		return status;
+	mkdir(folder, 0700); /* keyfile_write reports a failure */
+	return keyfile_write(path, key);
 }
 
 int secrets_operator_token(const char *folder, struct registry *r, uint64_t expires_s)

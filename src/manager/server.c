@@ -187,24 +187,33 @@ static void address_choose(const struct server *s, char out[UDP_ADDRESS_TEXT_BYT
 	address_format(&address, out);
 }
 
-static int server_store_open(struct server *s)
+static int etcd_store_open(struct server *s)
 {
 	char address[UDP_ADDRESS_TEXT_BYTES];
 	struct store_etcd_options options = {.address = address};
-	uint8_t private_key[KEYS_BYTES];
-	int status;
+	const char *folder = s->options.state_folder;
+	int status = secrets_store_key(folder, s->options.key, options.fabric_key);
 
-	if (s->options.etcd) {
-		address_choose(s, address);
-		options.place = *s->options.etcd;
-		memcpy(options.fabric_key, s->options.key, sizeof(options.fabric_key));
+	address_choose(s, address);
+	options.place = *s->options.etcd;
+	if (status == DXP_OK)
 		status = etcd_http_open(&options.place, &s->options.tls, &options.transport);
-		if (status == DXP_OK)
-			status = store_etcd_open(&options, &s->store);
-		keys_erase(&options, sizeof(options));
-	} else {
-		status = store_open(s->options.state_folder, &s->store);
-	}
+	if (status == DXP_OK)
+		status = store_etcd_open(&options, &s->store);
+	if (status == DXP_OK)
+		status = secrets_store_key_keep(folder, options.fabric_key);
+	/* the fabric key before the first rotation */
+	memcpy(s->options.key, options.fabric_key, sizeof(s->options.key));
+	keys_erase(&options, sizeof(options));
+	return status;
+}
+
+static int server_store_open(struct server *s)
+{
+	uint8_t private_key[KEYS_BYTES];
+	int status = s->options.etcd ? etcd_store_open(s)
+				     : store_open(s->options.state_folder, &s->store);
+
 	if (status == DXP_OK)
 		status = store_private_key(s->store, private_key);
 	if (status == DXP_OK)

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "manager/secrets.h"
 #include "manager/store_events.h"
+#include "manager/store_fabric.h"
 #include "manager/store_rows.h"
 
 #define FILE_NAME "manager.db"
@@ -172,10 +173,10 @@ static int schema_ensure(struct sqlite_store *s)
 			return complain(s, "add the tables of keys");
 		version = SCHEMA_VERSION;
 	}
-	if (version != SCHEMA_VERSION) {
+	if (version != SCHEMA_VERSION && version != STORE_FABRIC_VERSION) {
 		log_error("%s was written by another version of dxp-manager (format %d, this "
-			  "version has format %d); use that version",
-			  s->path, version, SCHEMA_VERSION);
+			  "version has formats up to %d); use that version",
+			  s->path, version, STORE_FABRIC_VERSION);
 		return DXP_EUNSUPPORTED;
 	}
 	return DXP_OK;
@@ -412,6 +413,18 @@ static int rows_load(struct sqlite_store *s, struct registry *r, const char *que
 	return DXP_EMALFORMED;
 }
 
+static int fabric_load(struct sqlite_store *s, struct registry *r)
+{
+	int status = store_fabric_load(s->db, r);
+
+	if (status == DXP_EIO)
+		return complain(s, "read");
+	if (status != DXP_EINVAL)
+		return status;
+	log_error("%s holds an invalid fabric key; restore it from a backup", s->path);
+	return DXP_EMALFORMED;
+}
+
 static int sqlite_load(struct store *base, struct registry *r)
 {
 	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
@@ -425,6 +438,8 @@ static int sqlite_load(struct store *base, struct registry *r)
 	if (status == DXP_OK)
 		status = rows_load(s, r, "SELECT * FROM permission", store_grant_read);
 	if (status == DXP_OK)
+		status = fabric_load(s, r);
+	if (status == DXP_OK)
 		store_events_load(&s->events, s->db, s->path, registry_events(r));
 	return status;
 }
@@ -435,6 +450,9 @@ static bool op_save(struct sqlite_store *s, const struct store_op *op)
 		[STORE_NODE_PUT] = NODE_PUT,   [STORE_NODE_DELETE] = NODE_DELETE,
 		[STORE_GRANT_PUT] = GRANT_PUT, [STORE_GRANT_DELETE] = GRANT_DELETE,
 		[STORE_KEY_PUT] = KEY_PUT,     [STORE_TOKEN_PUT] = TOKEN_PUT};
+
+	if (op->kind == STORE_FABRIC_PUT)
+		return store_fabric_put(s->db, &op->fabric);
 	sqlite3_stmt *statement = s->statements[of_kind[op->kind]];
 
 	store_op_bind(statement, op);

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "manager/etcd_events.h"
 #include "manager/limits.h"
+#include "manager/secrets.h"
 
 #define LEAD_NS  (6 * S_NS) /* the lease of a manager that was killed ends earlier */
 #define PAUSE_NS (50 * MS_NS)
@@ -79,10 +80,13 @@ static int etcd_store_get(const struct server_options *o, struct store_import *i
 					     .import = import,
 					     .must_exist = import == NULL};
 
-	memcpy(options.fabric_key, o->key, sizeof(options.fabric_key));
-	int status = etcd_http_open(&options.place, &o->tls, &options.transport);
+	int status = secrets_store_key(o->state_folder, o->key, options.fabric_key);
+	if (status == DXP_OK)
+		status = etcd_http_open(&options.place, &o->tls, &options.transport);
 	if (status == DXP_OK)
 		status = store_etcd_open(&options, out);
+	if (status == DXP_OK)
+		status = secrets_store_key_keep(o->state_folder, options.fabric_key);
 	keys_erase(&options, sizeof(options));
 	return status;
 }

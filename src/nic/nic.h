@@ -34,7 +34,8 @@ struct nic_options {
 	uint8_t uuid[16];
 	uint32_t window_packets;  /* largest send window; 0: the default */
 	uint32_t receive_packets; /* up to `tuning`: see rltp_endpoint_options */
-	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
+	/* the next six: see rltp_endpoint_options */
+	bool (*authenticate)(void *context, enum rltp_key key, const uint8_t *frame, size_t bytes,
 			     uint8_t tag[WIRE_TAG_BYTES]);
 	void *authenticate_context;
 	uint8_t (*protect)(void *context, const struct udp_address *peer);

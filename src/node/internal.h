@@ -9,6 +9,7 @@
 #include "link/udp.h"
 #include "nic/limits.h"
 #include "seal/seal.h"
+#include "node/fabric_keys.h"
 #include "node/member.h"
 #include "node/observe.h"
 #include "node/offer_server.h"
@@ -31,8 +32,11 @@ struct node {
 	struct nic *nic;
 	struct dxp_window *window;
 	struct member *member; /* NULL if the node has a static id */
-	struct mac *mac;       /* computes the tokens of RESET frames with the fabric key */
-	struct seal *seal;     /* keys that protect the packets of sessions */
+	/* Computes the tokens of RESET and BYE frames with the fabric key at the start. Peers keep
+	 * such tokens, so they stay the same when the key is rotated. */
+	struct mac *mac;
+	struct fabric_keys keys;
+	struct seal *seal; /* keys that protect the packets of sessions */
 	/* enum wire_protect of all sessions, valid if `protect_fixed` */
 	uint8_t protect;
 	/* true: DXP_PROTECT or the options set one protection for all peers */
@@ -91,7 +95,10 @@ uint8_t machine_path(void *context, const struct udp_address *peer, bool same_ma
 
 /* protect.c: creates the keys that protect packets. DXP_EINVAL, logged: the node's option
  * `protect`, or without it DXP_PROTECT, does not parse; DXP_ENOMEM, DXP_EIO. */
-int protect_start(struct node *n, const uint8_t *fabric_key);
+int protect_start(struct node *n, const uint8_t *fabric_key, const struct identity *identity);
+/* protect.c: returns the public key of a peer that makes handshakes with its key pair; NULL: it has
+ * none, or is of an earlier release. */
+const uint8_t *protect_peer_key(void *node, uint16_t id);
 /* protect.c: returns the protection (enum wire_protect) of sessions with a peer at this address. */
 uint8_t protect_mode(void *node, const struct udp_address *peer);
 /* protect.c: logs a handshake that failed because the peer requires another protection. */

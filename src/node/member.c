@@ -79,7 +79,9 @@ int member_create(const struct member_options *options, uint64_t now_ns, struct 
 		mac_create(options->identity ? options->identity->pair : options->key, &m->mac);
 	if (options->identity) {
 		memcpy(m->public_key, options->identity->public_key, sizeof(m->public_key));
+		memcpy(m->pair, options->identity->pair, sizeof(m->pair));
 		m->key = m->public_key;
+		m->options.self.capabilities |= MANAGE_CAPABILITY_REKEYED | MANAGE_CAPABILITY_BOUND;
 	}
 	m->options.identity = NULL;
 	keys_erase(m->options.key, sizeof(m->options.key));
@@ -106,6 +108,8 @@ void member_destroy(struct member *m)
 		return;
 	node_table_destroy(m->table);
 	mac_destroy(m->mac);
+	keys_erase(m->pair, sizeof(m->pair));
+	keys_erase(&m->rekey, sizeof(m->rekey));
 	free(m);
 }
 
@@ -130,11 +134,21 @@ int member_identity_set(struct member *m, const struct identity *identity, uint6
 	mac_destroy(m->mac);
 	m->mac = mac;
 	memcpy(m->public_key, identity->public_key, sizeof(m->public_key));
+	memcpy(m->pair, identity->pair, sizeof(m->pair));
 	m->key = m->public_key;
 	m->rejected_key_ns = 0;
 	if (m->state < MEMBER_LEAVING)
 		member_request_at(m, now_ns);
 	return DXP_OK;
+}
+
+bool member_rekeyed(struct member *m, struct member_rekey *out)
+{
+	if (!m->rekey_new)
+		return false;
+	m->rekey_new = false;
+	*out = m->rekey;
+	return true;
 }
 
 void member_leave(struct member *m, uint64_t now_ns)

@@ -58,6 +58,14 @@ struct member_counters {
 
 struct member;
 
+/* A fabric key that an operator has put in the place of another, and the times in ns at which this
+ * node sends with it, and at which it refuses the former one. */
+struct member_rekey {
+	uint32_t generation;
+	uint8_t key[FABRIC_KEY_BYTES];
+	uint64_t use_ns, former_until_ns;
+};
+
 /* Creates a member; destroy it with member_destroy. DXP_EINVAL: invalid name or kind; DXP_ENOMEM;
  * DXP_EIO. */
 int member_create(const struct member_options *options, uint64_t now_ns, struct member **out);
@@ -84,6 +92,9 @@ void member_report(struct member *m, const struct path_change *change);
 /* Uses another key pair, which the manager has admitted in place of the present one, from the next
  * request on. DXP_ENOMEM, DXP_EIO: the present one stays. */
 int member_identity_set(struct member *m, const struct identity *identity, uint64_t now_ns);
+
+/* Returns true and sets *out once for each new fabric key. The caller erases *out. */
+bool member_rekeyed(struct member *m, struct member_rekey *out);
 
 /* Starts to leave the fabric. The state becomes LEFT after an answer or after three tries; at once
  * if the node has no id. */

@@ -21,6 +21,10 @@ struct member {
 	struct member_options options;
 	struct mac *mac;
 	uint8_t public_key[KEYS_BYTES];
+	uint8_t pair[KEYS_BYTES]; /* secret shared with the manager, if `key` is not NULL */
+	/* the last fabric key of a LEASE; generation 0: none */
+	struct member_rekey rekey;
+	bool rekey_new;
 	const uint8_t *key; /* public_key, or NULL if the node joins with the fabric key */
 	struct node_table *table;
 	struct member_counters counters;

@@ -5,6 +5,7 @@
 
 #include <dxp/status.h>
 
+#include "keys/fabric_key.h"
 #include "node/member_internal.h"
 
 /* if the expiry moved by more than this, the other lease was renewed */
@@ -39,6 +40,19 @@ static void lease_report(struct member *m)
 			   member_manager_text(m, address), m->id);
 }
 
+/* Takes the fabric key of a LEASE if it is another one. A key that cannot be opened, because memory
+ * is short, comes again with the next LEASE. */
+static void rekey_receive(struct member *m, const struct manage_rekey *rekey, uint64_t now_ns)
+{
+	if (!rekey->generation || rekey->generation == m->rekey.generation || !m->key ||
+	    !fabric_key_open(m->pair, rekey->generation, rekey->sealed, m->rekey.key))
+		return;
+	m->rekey.generation = rekey->generation;
+	m->rekey.use_ns = now_ns + rekey->use_ms * MS_NS;
+	m->rekey.former_until_ns = now_ns + rekey->former_ms * MS_NS;
+	m->rekey_new = true;
+}
+
 static void lease_receive(struct member *m, const struct udp_address *from, struct manage_body body,
 			  uint64_t now_ns)
 {
@@ -52,6 +66,7 @@ static void lease_receive(struct member *m, const struct udp_address *from, stru
 	if (m->state > MEMBER_ALONE || !flight_end(m, lease.request, &sent_ns))
 		return;
 	managers_use(&m->options.manager, &m->options.others, from);
+	rekey_receive(m, &lease.rekey, now_ns);
 	m->id = lease.node;
 	m->run = lease.epoch;
 	lease_report(m);

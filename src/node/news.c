@@ -41,5 +41,5 @@ void news_link(struct node *n, uint64_t now_ns)
 		peers_narrow(n, &at);
 	address_follow(n, now_ns);
 	if (n->member)
-		rotation_look(&n->rotation, n->member, n->name, now_ns);
+		rotation_look(&n->rotation, n->member, n->seal, n->name, now_ns);
 }

@@ -74,6 +74,7 @@ void node_close(struct node *n)
 	free(n->window);
 	link_close(n->link);
 	mac_destroy(n->mac);
+	fabric_keys_end(&n->keys);
 	free(n);
 }
 
@@ -108,10 +109,27 @@ static uint32_t membership_note(struct node *n)
 	return text != NULL;
 }
 
+/* Applies a new fabric key of the manager, and the steps of its introduction. */
+static void keys_poll(struct node *n, uint64_t now_ns)
+{
+	struct member_rekey rekey;
+
+	if (member_rekeyed(n->member, &rekey)) {
+		if (fabric_keys_rekey(&n->keys, n->seal, &rekey, n->name, now_ns) != DXP_OK)
+			log_error("%s: not enough memory for a new fabric key; restart this "
+				  "program",
+				  n->name);
+		keys_erase(&rekey, sizeof(rekey));
+	}
+	if (now_ns >= fabric_keys_deadline(&n->keys))
+		fabric_keys_advance(&n->keys, n->seal, now_ns);
+}
+
 static uint32_t membership_poll(struct node *n, uint64_t now_ns)
 {
 	uint32_t work = (uint32_t)management_send(n, now_ns);
 	work += membership_note(n);
+	keys_poll(n, now_ns);
 	if (now_ns >= n->probe.due_ns)
 		paths_send(n, now_ns);
 	return work + peers_update(n, now_ns);
@@ -223,6 +241,7 @@ uint64_t node_deadline(const struct node *n)
 	if (!n->member)
 		return deadline_ns;
 	deadline_ns = min_u64(deadline_ns, n->probe.due_ns);
+	deadline_ns = min_u64(deadline_ns, fabric_keys_deadline(&n->keys));
 	return min_u64(min_u64(deadline_ns, n->silent_ns), member_deadline(n->member));
 }
 

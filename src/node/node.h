@@ -48,6 +48,9 @@ struct node_options {
 	 * uses the new key when `dxp keys rotate` has replaced the file. NULL: it does not look.
 	 * Copied. */
 	const char *identity_file;
+	/* File of the fabric key, where the node stores a new one after a rotation. NULL: nowhere.
+	 * Copied. */
+	const char *key_file;
 	/* If not 0, the node uses this id without a manager, and node_peer adds its peers. */
 	uint16_t static_id;
 	/* Requested id; 0: any. If the id is in use, the manager assigns another one. */

@@ -69,12 +69,15 @@ static int link_start(struct node *n)
 	return link_open(&options, &n->link);
 }
 
-static void authenticate(void *context, const uint8_t *frame, size_t bytes,
+static bool authenticate(void *context, enum rltp_key key, const uint8_t *frame, size_t bytes,
 			 uint8_t tag[WIRE_TAG_BYTES])
 {
 	const struct node *n = context;
+	struct mac *mac = fabric_keys_mac(&n->keys, key);
 
-	mac_compute(n->mac, frame, bytes, NULL, 0, tag);
+	if (mac)
+		mac_compute(mac, frame, bytes, NULL, 0, tag);
+	return mac != NULL;
 }
 
 static int nic_start(struct node *n)
@@ -194,14 +197,20 @@ int node_open(const struct node_options *options, struct node **out)
 	if (uuid_empty(n->uuid))
 		rng_entropy_kernel(NULL, n->uuid, sizeof(n->uuid));
 	uint8_t key[FABRIC_KEY_BYTES];
-	rng_entropy_kernel(NULL, key, sizeof(key)); /* random key for a node without fabric key */
-	int status = mac_create(options->fabric_key ? options->fabric_key : key, &n->mac);
+	/* random key for a node without fabric key */
+	rng_entropy_kernel(NULL, key, sizeof(key));
+	if (options->fabric_key)
+		memcpy(key, options->fabric_key, sizeof(key));
+	int status = mac_create(key, &n->mac);
+	if (status == DXP_OK)
+		status = fabric_keys_start(&n->keys, key, options->key_file);
+	keys_erase(key, sizeof(key));
 	if (status == DXP_OK)
 		status = tuning_choose(&n->options.tuning);
 	if (status == DXP_OK)
 		status = machine_crc_start(n);
 	if (status == DXP_OK)
-		status = protect_start(n, options->fabric_key);
+		status = protect_start(n, options->fabric_key, options->identity);
 	if (status == DXP_OK)
 		status = link_start(n);
 	if (status == DXP_OK)
@@ -215,7 +224,7 @@ int node_open(const struct node_options *options, struct node **out)
 	/* the node has copied these options, and the caller may free them */
 	n->options.fabric_key = NULL;
 	n->options.identity = NULL;
-	n->options.identity_file = NULL;
+	n->options.identity_file = n->options.key_file = NULL;
 	n->options.protect = n->options.payload_crc = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
 	if (status != DXP_OK) {

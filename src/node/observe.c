@@ -215,7 +215,7 @@ void observe_serve(struct node *n, const struct datagram_arrival *a, uint64_t no
 	struct observe *o = &n->observe;
 	const struct stats_served served = {.file = o->stats ? stats_map(o->stats) : NULL,
 					    .probe = n->member ? &n->probe : NULL,
-					    .mac = n->mac,
+					    .mac = fabric_keys_match(&n->keys, a),
 					    .node = n->id};
 	struct datagram out;
 

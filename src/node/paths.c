@@ -26,10 +26,10 @@ static uint16_t longest(void *context, const struct udp_address *to)
 	return (uint16_t)min_u64(WIRE_DATA_BYTES + peers_payload(context, to), PROBE_BYTES_MAX);
 }
 
-static struct probe_view view_of(struct node *n)
+static struct probe_view view_of(struct node *n, struct mac *mac)
 {
 	return (struct probe_view){
-		.next = peer_next, .limit = longest, .context = n, .mac = n->mac, .node = n->id};
+		.next = peer_next, .limit = longest, .context = n, .mac = mac, .node = n->id};
 }
 
 void paths_start(struct node *n)
@@ -53,7 +53,7 @@ static void changes_report(struct node *n, uint64_t now_ns)
 
 void paths_send(struct node *n, uint64_t now_ns)
 {
-	const struct probe_view view = view_of(n);
+	const struct probe_view view = view_of(n, fabric_keys_mac(&n->keys, RLTP_KEY_SEND));
 	struct datagram out;
 
 	/* If the kernel has no space, the probe counts as lost. */
@@ -64,7 +64,7 @@ void paths_send(struct node *n, uint64_t now_ns)
 
 void paths_receive(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)
 {
-	const struct probe_view view = view_of(n);
+	const struct probe_view view = view_of(n, fabric_keys_match(&n->keys, a));
 	struct datagram out;
 
 	if (n->member && probe_receive(&n->probe, &view, a, &out, now_ns))

@@ -10,10 +10,24 @@
 #include "node/internal.h"
 #include "node/limits.h"
 
-int protect_start(struct node *n, const uint8_t *fabric_key)
+/* The manager has proved the key in the row, so the node table decides for both sides, and no one
+ * else. */
+const uint8_t *protect_peer_key(void *node, uint16_t id)
+{
+	const struct node *n = node;
+	const struct node_entry *e =
+		n->member ? node_table_find(member_table(n->member), id) : NULL;
+
+	return e && e->role != ROLE_NONE && e->capabilities & MANAGE_CAPABILITY_BOUND ? e->key
+										      : NULL;
+}
+
+int protect_start(struct node *n, const uint8_t *fabric_key, const struct identity *identity)
 {
 	const struct seal_options options = {.fabric_key = fabric_key,
-					     .entropy = rng_entropy_kernel};
+					     .entropy = rng_entropy_kernel,
+					     .peer_key = protect_peer_key,
+					     .peer_context = n};
 	const char *text = n->options.protect ? n->options.protect : getenv("DXP_PROTECT");
 
 	n->protect_fixed = text && *text && strcmp(text, "auto") != 0;
@@ -23,7 +37,10 @@ int protect_start(struct node *n, const uint8_t *fabric_key)
 			  text);
 		return DXP_EINVAL;
 	}
-	return seal_create(&options, &n->seal);
+	int status = seal_create(&options, &n->seal);
+	if (status == DXP_OK && identity)
+		status = seal_identity(n->seal, identity->private_key);
+	return status;
 }
 
 uint8_t protect_mode(void *node, const struct udp_address *peer)

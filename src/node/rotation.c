@@ -37,7 +37,8 @@ static bool file_changed(struct rotation *r)
 	return true;
 }
 
-void rotation_look(struct rotation *r, struct member *m, const char *name, uint64_t now_ns)
+void rotation_look(struct rotation *r, struct member *m, struct seal *seal, const char *name,
+		   uint64_t now_ns)
 {
 	uint8_t key[KEYS_BYTES];
 	struct identity identity;
@@ -53,7 +54,8 @@ void rotation_look(struct rotation *r, struct member *m, const char *name, uint6
 	}
 	bool other = identity_make(key, r->manager, &identity) &&
 		     memcmp(identity.public_key, r->public_key, KEYS_BYTES) != 0;
-	if (other && member_identity_set(m, &identity, now_ns) == DXP_OK) {
+	if (other && seal_identity(seal, key) == DXP_OK &&
+	    member_identity_set(m, &identity, now_ns) == DXP_OK) {
 		memcpy(r->public_key, identity.public_key, sizeof(r->public_key));
 		log_info("%s: uses the new key of %s", name, r->path);
 	} else if (other) {

@@ -7,6 +7,7 @@
 
 #include "keys/identity.h"
 #include "node/member.h"
+#include "seal/seal.h"
 
 struct rotation {
 	char *path;       /* file of the private key; NULL: there is no file to check */
@@ -19,8 +20,9 @@ struct rotation {
 int rotation_start(struct rotation *r, const struct identity *identity, const char *path);
 void rotation_end(struct rotation *r);
 
-/* Checks the file if the time has come, and gives a new key to the member. `name` is the name of
- * the node, for the log. */
-void rotation_look(struct rotation *r, struct member *m, const char *name, uint64_t now_ns);
+/* Checks the file if the time has come, and gives a new key to the member and to the handshakes of
+ * sessions. `name` is the name of the node, for the log. */
+void rotation_look(struct rotation *r, struct member *m, struct seal *seal, const char *name,
+		   uint64_t now_ns);
 
 #endif

@@ -19,8 +19,10 @@ _Static_assert(WIRE_COOKIE_BYTES <= WIRE_HELLO_BYTES, "a COOKIE is not longer th
 /* Starts with a letter, so no frame and no other use of the key has the same text. */
 static const char label[] = "dxp COOKIE";
 
-#define LABEL_BYTES (sizeof(label) - 1)
-#define HELLO_WORDS 5
+#define LABEL_BYTES  (sizeof(label) - 1)
+#define PROVED_BYTES (WIRE_OFF_COOKIE_PROOF - WIRE_COMMON_BYTES)
+#define TEXT_BYTES   (LABEL_BYTES + 4 + PROVED_BYTES)
+#define HELLO_WORDS  5
 
 static void secret_draw(struct rltp_endpoint *e, unsigned which)
 {
@@ -144,18 +146,15 @@ bool cookie_admit(struct rltp_endpoint *e, struct rltp_session *s, const struct 
 	return false;
 }
 
-static void proof_make(const struct rltp_endpoint *e, const struct wire_header *h,
-		       const uint8_t *body, uint8_t proof[WIRE_TAG_BYTES])
+/* Writes what the proof is a hash of. */
+static void text_write(const struct wire_header *h, const uint8_t *body, uint8_t text[TEXT_BYTES])
 {
-	const size_t fields = WIRE_OFF_COOKIE_PROOF - WIRE_COMMON_BYTES;
-	uint8_t text[LABEL_BYTES + 4 + WIRE_COOKIE_BYTES];
 	uint8_t *at = text + LABEL_BYTES;
 
 	memcpy(text, label, LABEL_BYTES);
 	put_be16(at, h->src_node);
 	put_be16(at + 2, h->dst_node);
-	memcpy(at + 4, body, fields);
-	endpoint_authenticate(e, text, LABEL_BYTES + 4 + fields, proof);
+	memcpy(at + 4, body, PROVED_BYTES);
 }
 
 static void cookie_build(struct rltp_endpoint *e, const struct pending_cookie *p, uint64_t now_ns,
@@ -168,10 +167,12 @@ static void cookie_build(struct rltp_endpoint *e, const struct pending_cookie *p
 		.dst_node = p->node,
 		.tx_ts = timestamp_of(now_ns),
 	};
-	uint8_t *body = out->header + WIRE_COMMON_BYTES;
+	uint8_t *body = out->header + WIRE_COMMON_BYTES, text[TEXT_BYTES];
 
 	wire_cookie_encode(&p->cookie, body);
-	proof_make(e, &h, body, out->header + WIRE_OFF_COOKIE_PROOF);
+	text_write(&h, body, text);
+	endpoint_authenticate(e, RLTP_KEY_SEND, text, sizeof(text),
+			      out->header + WIRE_OFF_COOKIE_PROOF);
 	rltp_control_finish(&p->to, &h, WIRE_COOKIE_BYTES, out);
 }
 
@@ -193,8 +194,9 @@ void cookie_receive(struct rltp_endpoint *e, const struct wire_header *h,
 {
 	struct rltp_session *s = endpoint_peer_at(e, h->src_node, &a->from);
 	const uint8_t *body = a->data + h->header_bytes;
-	uint8_t proof[WIRE_TAG_BYTES];
+	uint8_t text[TEXT_BYTES];
 	struct wire_cookie c;
+	enum rltp_key key;
 
 	if (wire_cookie_decode(body, h->payload_bytes, &c) != DXP_OK) {
 		e->counters.malformed++;
@@ -203,8 +205,8 @@ void cookie_receive(struct rltp_endpoint *e, const struct wire_header *h,
 	bool awaited = s && s->state == RLTP_HANDSHAKE && c.session == s->local_id &&
 		       c.psn == s->initial_psn;
 	if (awaited)
-		proof_make(e, h, body, proof);
-	if (!awaited || !endpoint_tags_equal(proof, c.proof)) {
+		text_write(h, body, text);
+	if (!awaited || !endpoint_authentic(e, text, sizeof(text), c.proof, &key)) {
 		e->counters.cookies_refused++;
 		return;
 	}

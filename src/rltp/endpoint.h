@@ -15,6 +15,13 @@
 #include "rltp/protect.h"
 #include "rltp/session.h"
 
+/* Keys of handshakes. While the fabric key changes there are two: the peer may have only one. */
+enum rltp_key {
+	RLTP_KEY_SEND,    /* of frames that answer nothing: the present or the former key */
+	RLTP_KEY_PRESENT, /* accepted always */
+	RLTP_KEY_FORMER   /* accepted while it exists */
+};
+
 struct rltp_endpoint_options {
 	uint16_t node;        /* WIRE_NODE_NONE until rltp_endpoint_node */
 	uint64_t incarnation; /* grows with each start of this process */
@@ -42,9 +49,10 @@ struct rltp_endpoint_options {
 	 * id, the same after a restart. */
 	uint64_t (*token)(void *context, uint32_t id);
 	void *token_context;
-	/* Computes the tag of a handshake packet: a keyed hash of `frame`. NULL: no fabric key, so
-	 * tags are zero and unchecked. */
-	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
+	/* Computes the tag of a handshake packet: a hash of `frame` by one of the fabric keys.
+	 * Returns false if there is no such key. NULL: no fabric key, so tags are zero and
+	 * unchecked. */
+	bool (*authenticate)(void *context, enum rltp_key key, const uint8_t *frame, size_t bytes,
 			     uint8_t tag[WIRE_TAG_BYTES]);
 	void *authenticate_context;
 	/* Policy for handshakes from an address of no peer; `user` is the context.

@@ -98,10 +98,13 @@ uint64_t schedule_deadline(const struct schedule *q);
 struct rltp_session *endpoint_peer_at(struct rltp_endpoint *e, uint16_t node,
 				      const struct udp_address *from);
 
-/* handshake.c: keyed hash of `text` with the fabric key; comparison in constant time. */
-void endpoint_authenticate(const struct rltp_endpoint *e, const uint8_t *text, size_t bytes,
-			   uint8_t tag[WIRE_TAG_BYTES]);
-bool endpoint_tags_equal(const uint8_t a[WIRE_TAG_BYTES], const uint8_t b[WIRE_TAG_BYTES]);
+/* tag.c.
+ * - endpoint_authenticate: computes the tag of `text`, a keyed hash. False: there is no such key.
+ * - endpoint_authentic: compares `tag` with those of all accepted keys, and sets *key. */
+bool endpoint_authenticate(const struct rltp_endpoint *e, enum rltp_key key, const uint8_t *text,
+			   size_t bytes, uint8_t tag[WIRE_TAG_BYTES]);
+bool endpoint_authentic(const struct rltp_endpoint *e, const uint8_t *text, size_t bytes,
+			const uint8_t tag[WIRE_TAG_BYTES], enum rltp_key *key);
 
 /* cookie.c.
  * - cookie_admit: may this HELLO be checked? Otherwise counts it, and may queue a COOKIE. `s`: NULL

@@ -55,42 +55,24 @@ static uint16_t tag_offset(const uint8_t *frame)
 								  : WIRE_OFF_HELLO_SEALED_TAG;
 }
 
-/* The tag covers the frame before it, except fields that change in transit or with each
- * transmission. */
-static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
-			uint8_t tag[WIRE_TAG_BYTES])
+/* Writes the tag, which covers the frame before it, except fields that change in transit or with
+ * each transmission. False: the key does not exist any more. */
+static bool tag_write(const struct rltp_endpoint *e, enum rltp_key key, uint8_t *frame)
 {
 	uint8_t copy[WIRE_OFF_HELLO_SEALED_TAG];
 	uint16_t bytes = tag_offset(frame);
 
 	wire_hello_constant(frame, bytes, copy);
-	endpoint_authenticate(e, copy, bytes, tag);
+	return endpoint_authenticate(e, key, copy, bytes, frame + bytes);
 }
 
-void endpoint_authenticate(const struct rltp_endpoint *e, const uint8_t *text, size_t bytes,
-			   uint8_t tag[WIRE_TAG_BYTES])
+static bool tag_good(const struct rltp_endpoint *e, const uint8_t *frame, enum rltp_key *key)
 {
-	if (e->options.authenticate)
-		e->options.authenticate(e->options.authenticate_context, text, bytes, tag);
-	else
-		memset(tag, 0, WIRE_TAG_BYTES);
-}
+	uint8_t copy[WIRE_OFF_HELLO_SEALED_TAG];
+	uint16_t bytes = tag_offset(frame);
 
-bool endpoint_tags_equal(const uint8_t a[WIRE_TAG_BYTES], const uint8_t b[WIRE_TAG_BYTES])
-{
-	volatile uint8_t difference = 0;
-
-	for (uint32_t i = 0; i < WIRE_TAG_BYTES; i++)
-		difference |= a[i] ^ b[i];
-	return difference == 0;
-}
-
-static bool tag_good(const struct rltp_endpoint *e, const uint8_t *frame)
-{
-	uint8_t tag[WIRE_TAG_BYTES];
-
-	tag_compute(e, frame, tag);
-	return endpoint_tags_equal(tag, frame + tag_offset(frame));
+	wire_hello_constant(frame, bytes, copy);
+	return endpoint_authentic(e, copy, bytes, frame + bytes, key);
 }
 
 uint8_t handshake_protection(const struct rltp_endpoint *e, const struct rltp_session *s)
@@ -140,6 +122,12 @@ static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_
 	wire_control_seal(frame, hello_frame_bytes(protect));
 }
 
+/* Returns the peer's id, by which its static key is known. */
+static uint16_t key_node(const struct rltp_session *s)
+{
+	return s->outside ? WIRE_NODE_NONE : s->node;
+}
+
 /* Draws a key and builds the HELLO, which is sent unchanged until the peer answers. False: out of
  * memory. */
 static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t protect)
@@ -149,12 +137,12 @@ static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	if (!g)
 		return false;
 	hello_encode(e, s, WIRE_HELLO, protect, g->frame);
-	s->seal = e->options.seal->hello(e->options.seal_context, g->frame);
+	s->seal = e->options.seal->hello(e->options.seal_context, g->frame, key_node(s));
 	if (!s->seal) {
 		free(g);
 		return false;
 	}
-	tag_compute(e, g->frame, g->frame + WIRE_OFF_HELLO_SEALED_TAG);
+	tag_write(e, RLTP_KEY_SEND, g->frame);
 	s->io->handshake = g;
 	return true;
 }
@@ -166,7 +154,9 @@ static bool hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 
 	if (!s->seal && protect == WIRE_PROTECT_NONE) {
 		hello_encode(e, s, type, protect, out->header);
-		tag_compute(e, out->header, out->header + WIRE_OFF_HELLO_TAG);
+		if (!tag_write(e, type == WIRE_HELLO ? RLTP_KEY_SEND : s->io->hello_key,
+			       out->header))
+			return false;
 	} else if (s->io->handshake || (type == WIRE_HELLO && hello_start(e, s, protect))) {
 		memcpy(out->header, s->io->handshake->frame, WIRE_HELLO_SEALED_FRAME);
 	} else {
@@ -200,6 +190,12 @@ static void hello_expire(struct rltp_endpoint *e, struct rltp_session *s, uint64
 	rltp_session_fail(s, DXP_ETIMEDOUT);
 }
 
+/* Returns true if the peer cannot answer the HELLO that was built, because keys have changed. */
+static bool hello_outdated(const struct rltp_endpoint *e, const struct rltp_session *s)
+{
+	return s->seal && s->io->handshake && !e->options.seal->current(s->seal);
+}
+
 size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct datagram *out,
 		      size_t count, uint64_t now_ns)
 {
@@ -212,6 +208,8 @@ size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct da
 		s->hello_ack_due = false;
 	}
 	if (n < count && s->state == RLTP_HANDSHAKE && now_ns >= s->io->hello_deadline_ns) {
+		if (hello_outdated(e, s))
+			handshake_begin(e, s, now_ns);
 		n += hello_build(e, s, WIRE_HELLO, now_ns, &out[n]);
 		s->io->hello_deadline_ns = now_ns + s->io->hello_interval_ns;
 		s->io->hello_interval_ns = min_u64(2 * s->io->hello_interval_ns, RLTP_HELLO_MAX_NS);
@@ -257,7 +255,7 @@ static void session_renew(struct rltp_endpoint *e, struct rltp_session *s)
 }
 
 static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
-			  const struct wire_hello *hello, uint64_t now_ns)
+			  const struct wire_hello *hello, enum rltp_key key, uint64_t now_ns)
 {
 	bool repeated = handshake_repeated(s, hello);
 
@@ -273,6 +271,7 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	}
 	s->io->hello_echo_session = hello->session;
 	s->io->hello_echo_psn = hello->psn;
+	s->io->hello_key = key;
 	s->hello_ack_due = true;
 }
 
@@ -290,7 +289,8 @@ static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_se
 /* Builds the HELLO_ACK and opens the session with the keys `seal`. False: out of memory, or the
  * peer's key is invalid; the peer retransmits its HELLO. */
 static bool hello_answer(struct rltp_endpoint *e, struct rltp_session *s,
-			 const struct wire_hello *hello, struct rltp_seal *seal, uint64_t now_ns)
+			 const struct wire_hello *hello, enum rltp_key key, struct rltp_seal *seal,
+			 uint64_t now_ns)
 {
 	struct rltp_handshake *g;
 
@@ -299,11 +299,10 @@ static bool hello_answer(struct rltp_endpoint *e, struct rltp_session *s,
 	s->io->hello_echo_session = hello->session;
 	s->io->hello_echo_psn = hello->psn;
 	hello_encode(e, s, WIRE_HELLO_ACK, hello->protect, g->frame);
-	if (!e->options.seal->answer(seal, g->frame)) {
+	if (!e->options.seal->answer(seal, g->frame) || !tag_write(e, key, g->frame)) {
 		free(g);
 		return false;
 	}
-	tag_compute(e, g->frame, g->frame + WIRE_OFF_HELLO_SEALED_TAG);
 	g->until_ns = now_ns + RLTP_CONFIRM_NS;
 	s->seal = seal;
 	s->io->handshake = g;
@@ -314,7 +313,7 @@ static bool hello_answer(struct rltp_endpoint *e, struct rltp_session *s,
 
 static void sealed_hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 				 const struct wire_header *h, const struct wire_hello *hello,
-				 const uint8_t *frame, uint64_t now_ns)
+				 enum rltp_key key, const uint8_t *frame, uint64_t now_ns)
 {
 	if (handshake_repeated(s, hello)) {
 		s->hello_ack_due = session_unconfirmed(s);
@@ -322,17 +321,21 @@ static void sealed_hello_receive(struct rltp_endpoint *e, struct rltp_session *s
 	}
 	if (own_hello_counts(e, s, h, hello))
 		return;
-	struct rltp_seal *seal = e->options.seal->accept(e->options.seal_context, frame);
+	struct rltp_seal *seal = e->options.seal->accept(e->options.seal_context, frame,
+							 key_node(s), key == RLTP_KEY_FORMER);
 	if (!seal) {
 		e->counters.unauthentic++;
 		return;
 	}
-	if (s->state == RLTP_OPEN)
+	if (session_unconfirmed(s) && hello->incarnation == s->peer_incarnation)
+		/* the peer made its HELLO anew, and no data was exchanged */
+		handshake_begin(e, s, now_ns);
+	else if (s->state == RLTP_OPEN)
 		session_renew(e, s);
 	else if (s->state == RLTP_IDLE)
 		numbers_draw(e, s);
 	session_keys_drop(s);
-	if (!hello_answer(e, s, hello, seal, now_ns))
+	if (!hello_answer(e, s, hello, key, seal, now_ns))
 		e->options.seal->free(seal);
 }
 
@@ -364,13 +367,14 @@ static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct w
 					 const struct datagram_arrival *a, uint64_t now_ns)
 {
 	struct rltp_session *s = NULL;
+	enum rltp_key key;
 
 	if (h->type != WIRE_HELLO || e->options.node == WIRE_NODE_NONE ||
 	    !e->options.outside_admits || !e->options.outside_admits(e->options.user, &a->from))
 		e->counters.unknown_peer++;
 	else if (!cookie_admit(e, NULL, h, hello, &a->from, now_ns))
 		return NULL;
-	else if (!tag_good(e, a->data))
+	else if (!tag_good(e, a->data, &key))
 		e->counters.unauthentic++;
 	else if ((s = e->options.outside_add(e->options.user, &a->from)) == NULL)
 		e->counters.unknown_peer++;
@@ -407,6 +411,7 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 {
 	struct rltp_session *s = endpoint_peer_at(e, h->src_node, &a->from);
 	struct wire_hello hello;
+	enum rltp_key key;
 
 	if (wire_hello_decode(a->data + h->header_bytes, h->payload_bytes, &hello) != DXP_OK) {
 		e->counters.malformed++;
@@ -424,7 +429,7 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 	}
 	if (h->type == WIRE_HELLO && !cookie_admit(e, s, h, &hello, &a->from, now_ns))
 		return;
-	if (!tag_good(e, a->data)) {
+	if (!tag_good(e, a->data, &key)) {
 		e->counters.unauthentic++;
 		return;
 	}
@@ -436,8 +441,8 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 	if (h->type == WIRE_HELLO_ACK)
 		hello_ack_receive(e, s, &hello, a->data, now_ns);
 	else if (hello.protect == WIRE_PROTECT_NONE)
-		hello_receive(e, s, &hello, now_ns);
+		hello_receive(e, s, &hello, key, now_ns);
 	else
-		sealed_hello_receive(e, s, h, &hello, a->data, now_ns);
+		sealed_hello_receive(e, s, h, &hello, key, a->data, now_ns);
 	schedule_ready(&e->schedule, s);
 }

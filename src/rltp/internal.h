@@ -193,6 +193,7 @@ struct rltp_io {
 	uint64_t hello_deadline_ns, hello_interval_ns;
 	/* of the peer's HELLO, for the HELLO_ACK */
 	uint32_t hello_echo_session, hello_echo_psn;
+	uint8_t hello_key; /* enum rltp_key that authenticated it */
 	/* of the last HELLO sent; a REJECT quotes it */
 	uint8_t hello_tag[WIRE_TAG_BYTES];
 	/* of the peer, for this handshake; 0: none */

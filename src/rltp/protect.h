@@ -16,10 +16,16 @@ struct rltp_seal;
  * Those before WIRE_OFF_HELLO_KEY are final, except what wire_hello_constant clears. The caller
  * handles the tag at the end. */
 struct rltp_seal_ops {
-	/* Draws a key and writes HELLO_KEY and HELLO_KEY_TAG. NULL: out of memory. */
-	struct rltp_seal *(*hello)(void *context, uint8_t *hello);
-	/* Checks a peer's HELLO; then call `answer`. NULL: not authentic, or out of memory. */
-	struct rltp_seal *(*accept)(void *context, const uint8_t *hello);
+	/* Draws a key and writes HELLO_KEY and HELLO_KEY_TAG. `node`: id of the peer;
+	 * WIRE_NODE_NONE: it is outside of the node table. NULL: out of memory. */
+	struct rltp_seal *(*hello)(void *context, uint8_t *hello, uint16_t node);
+	/* Checks a peer's HELLO; then call `answer`. `former`: the peer used the former key. NULL:
+	 * not authentic, or out of memory. */
+	struct rltp_seal *(*accept)(void *context, const uint8_t *hello, uint16_t node,
+				    bool former);
+	/* Returns false if the HELLO uses keys that are not valid any more, so that the peer cannot
+	 * answer it. */
+	bool (*current)(const struct rltp_seal *s);
 	/* Draws a key and writes HELLO_KEY and HELLO_KEY_TAG of the HELLO_ACK; the session has its
 	 * keys. False: out of memory, or the peer's key is degenerate. */
 	bool (*answer)(struct rltp_seal *s, uint8_t *hello_ack);

@@ -14,11 +14,12 @@ static const char label[] = "dxp REJECT";
 
 #define LABEL_BYTES (sizeof(label) - 1)
 
-static void proof_make(const struct rltp_endpoint *e, const struct wire_header *h,
-		       const struct wire_reject *r, const uint8_t tag[WIRE_TAG_BYTES],
-		       uint8_t proof[WIRE_TAG_BYTES])
+#define TEXT_BYTES (LABEL_BYTES + 12 + WIRE_TAG_BYTES)
+
+/* Writes what the proof is a hash of. */
+static void text_write(const struct wire_header *h, const struct wire_reject *r,
+		       const uint8_t tag[WIRE_TAG_BYTES], uint8_t text[TEXT_BYTES])
 {
-	uint8_t text[LABEL_BYTES + 12 + WIRE_TAG_BYTES];
 	uint8_t *at = text + LABEL_BYTES;
 
 	memcpy(text, label, LABEL_BYTES);
@@ -29,7 +30,6 @@ static void proof_make(const struct rltp_endpoint *e, const struct wire_header *
 	at[9] = r->protect;
 	put_be16(at + 10, r->echo);
 	memcpy(at + 12, tag, WIRE_TAG_BYTES);
-	endpoint_authenticate(e, text, sizeof(text), proof);
 }
 
 /* The answer is not longer than the frame, so an attacker cannot amplify traffic. NULL: none. */
@@ -82,8 +82,10 @@ void reject_build(struct rltp_endpoint *e, const struct pending_reset *p, uint64
 	};
 	struct wire_reject r = {
 		.session = p->session, .code = p->code, .protect = p->protect, .echo = p->echo};
+	uint8_t text[TEXT_BYTES];
 
-	proof_make(e, &h, &r, p->tag, r.proof);
+	text_write(&h, &r, p->tag, text);
+	endpoint_authenticate(e, RLTP_KEY_SEND, text, sizeof(text), r.proof);
 	wire_reject_encode(&r, out->header + WIRE_COMMON_BYTES);
 	rltp_control_finish(&p->to, &h, WIRE_REJECT_BYTES, out);
 	e->counters.rejects_sent++;
@@ -104,8 +106,9 @@ void reject_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		    const struct datagram_arrival *a)
 {
 	struct rltp_session *s = endpoint_peer_at(e, h->src_node, &a->from);
-	uint8_t proof[WIRE_TAG_BYTES];
+	uint8_t text[TEXT_BYTES];
 	struct wire_reject r;
+	enum rltp_key key;
 
 	if (wire_reject_decode(a->data + h->header_bytes, h->payload_bytes, &r) != DXP_OK) {
 		e->counters.malformed++;
@@ -113,8 +116,8 @@ void reject_receive(struct rltp_endpoint *e, const struct wire_header *h,
 	}
 	const uint8_t *tag = s ? answered_tag(s, &r) : NULL;
 	if (tag)
-		proof_make(e, h, &r, tag, proof);
-	if (!tag || !endpoint_tags_equal(proof, r.proof)) {
+		text_write(h, &r, tag, text);
+	if (!tag || !endpoint_authentic(e, text, sizeof(text), r.proof, &key)) {
 		e->counters.rejects_refused++;
 		return;
 	}

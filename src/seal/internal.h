@@ -12,9 +12,25 @@
 /* behind the common header; a path probe of the largest size is longest */
 #define SEAL_BODY_MAX (WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX + WIRE_SEAL_BYTES)
 
+/* Agreement of this side's static key with a peer's. */
+struct seal_agreement {
+	bool used;
+	uint8_t peer[CRYPTO_KEY_BYTES], secret[CRYPTO_KEY_BYTES];
+};
+
 struct seal {
 	struct crypto crypto;
-	uint8_t psk[CRYPTO_KEY_BYTES];
+	/* Static key pair of this side, if `keyed`; number of its changes. */
+	bool keyed;
+	uint32_t changes;
+	uint8_t private_key[CRYPTO_KEY_BYTES], public_key[CRYPTO_KEY_BYTES];
+	seal_peer_key_fn peer_key; /* or NULL */
+	void *peer_context;
+	struct seal_agreement agreements[SEAL_AGREEMENTS]; /* by the peer's key */
+	/* pre-shared keys: the present one, and the former one while it is accepted */
+	uint8_t psk[2][CRYPTO_KEY_BYTES];
+	bool send_former; /* this side's HELLOs use the former one */
+	bool former;      /* there is a former one */
 	entropy_fn entropy;
 	void *entropy_context;
 	uint64_t update_packets;
@@ -30,6 +46,11 @@ struct seal_handshake {
 	uint8_t secret[CRYPTO_KEY_BYTES]; /* ephemeral private key */
 	/* responder: ephemeral public key of the HELLO */
 	uint8_t peer[CRYPTO_KEY_BYTES];
+	uint16_t node;                 /* of the peer, for seal_options.peer_key */
+	uint8_t psk[CRYPTO_KEY_BYTES]; /* that it uses */
+	bool keyed;       /* KKpsk0, with this static public key of the peer; else NNpsk0 */
+	uint32_t changes; /* of the seal, when the pattern was chosen */
+	uint8_t peer_static[CRYPTO_KEY_BYTES];
 };
 
 /* AES-128-GCM with one key. */
@@ -79,8 +100,9 @@ bool keys_next_ready(struct rltp_seal *s);
 void keys_rx_advance(struct rltp_seal *s, uint64_t counter);
 
 /* handshake.c, packet.c: functions of seal_ops. */
-struct rltp_seal *handshake_hello(void *context, uint8_t *hello);
-struct rltp_seal *handshake_accept(void *context, const uint8_t *hello);
+struct rltp_seal *handshake_hello(void *context, uint8_t *hello, uint16_t node);
+struct rltp_seal *handshake_accept(void *context, const uint8_t *hello, uint16_t node, bool former);
+bool handshake_current(const struct rltp_seal *s);
 bool handshake_answer(struct rltp_seal *s, uint8_t *hello_ack);
 bool handshake_finish(struct rltp_seal *s, const uint8_t *hello_ack);
 void handshake_free(struct rltp_seal *s);

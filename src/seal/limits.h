@@ -13,4 +13,8 @@
  * probe or retransmission leaves every few ms. */
 #define SEAL_TAGS 8
 
+/* agreements of static keys that are kept: 35 us each, for as many peers as open sessions at the
+ * same time */
+#define SEAL_AGREEMENTS 64
+
 #endif

@@ -12,15 +12,41 @@
 
 #define STAGING_BYTES ((size_t)DATAGRAM_BATCH * SEAL_BODY_MAX)
 
-static int secrets_prepare(struct seal *s, const uint8_t *fabric_key)
+/* Derives a key for this purpose only, so data made with the fabric key for others is not valid
+ * here. */
+static bool psk_derive(const struct seal *s, const uint8_t fabric_key[CRYPTO_KEY_BYTES],
+		       uint8_t out[CRYPTO_KEY_BYTES])
 {
-	/* A key for this purpose only, so data made with the fabric key for others is not valid
-	 * here. */
-	if (!fabric_key)
-		return DXP_OK;
-	return crypto_hkdf_expand(&s->crypto, fabric_key, "dxp psk", s->psk, sizeof(s->psk))
-		       ? DXP_OK
-		       : DXP_EIO;
+	return crypto_hkdf_expand(&s->crypto, fabric_key, "dxp psk", out, CRYPTO_KEY_BYTES);
+}
+
+int seal_rekey(struct seal *s, const uint8_t *present, const uint8_t *former, bool send_former)
+{
+	uint8_t psk[2][CRYPTO_KEY_BYTES] = {{0}};
+	const bool good =
+		psk_derive(s, present, psk[0]) && (!former || psk_derive(s, former, psk[1]));
+
+	if (good) {
+		memcpy(s->psk, psk, sizeof(s->psk));
+		s->former = former != NULL;
+		s->send_former = former && send_former;
+	}
+	OPENSSL_cleanse(psk, sizeof(psk));
+	return good ? DXP_OK : DXP_ENOMEM;
+}
+
+int seal_identity(struct seal *s, const uint8_t private_key[FABRIC_KEY_BYTES])
+{
+	uint8_t public_key[CRYPTO_KEY_BYTES];
+
+	if (!crypto_x25519_public(private_key, public_key))
+		return DXP_ENOMEM;
+	memcpy(s->private_key, private_key, sizeof(s->private_key));
+	memcpy(s->public_key, public_key, sizeof(s->public_key));
+	OPENSSL_cleanse(s->agreements, sizeof(s->agreements));
+	s->keyed = true;
+	s->changes++;
+	return DXP_OK;
 }
 
 int seal_create(const struct seal_options *options, struct seal **out)
@@ -31,11 +57,13 @@ int seal_create(const struct seal_options *options, struct seal **out)
 		return DXP_ENOMEM;
 	s->entropy = options->entropy;
 	s->entropy_context = options->entropy_context;
+	s->peer_key = options->peer_key;
+	s->peer_context = options->peer_context;
 	s->update_packets = options->update_packets ? options->update_packets : SEAL_UPDATE_PACKETS;
 	s->staging = malloc(STAGING_BYTES);
 	int status = s->staging ? crypto_open(&s->crypto) : DXP_ENOMEM;
-	if (status == DXP_OK)
-		status = secrets_prepare(s, options->fabric_key);
+	if (status == DXP_OK && options->fabric_key)
+		status = seal_rekey(s, options->fabric_key, NULL, false);
 	if (status != DXP_OK) {
 		seal_destroy(s);
 		return status;
@@ -82,6 +110,7 @@ static const uint8_t *sent_tag(const struct rltp_seal *s, uint16_t low)
 const struct rltp_seal_ops seal_ops = {
 	.hello = handshake_hello,
 	.accept = handshake_accept,
+	.current = handshake_current,
 	.answer = handshake_answer,
 	.finish = handshake_finish,
 	.rest = keys_rest,

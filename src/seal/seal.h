@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements rltp/protect.h.
  *
- * Handshake: Noise_NNpsk0_25519_AESGCM_SHA256 with the HELLO as prologue and a pre-shared key from
- * the fabric key. KKpsk0 would have the same layout, and add key agreements with static keys.
+ * Handshake: Noise_KKpsk0_25519_AESGCM_SHA256 if both sides have key pairs, otherwise NNpsk0, with
+ * the HELLO as prologue and a pre-shared key from the fabric key.
  * Packets: AES-128-GCM, number of sent frames as nonce, a replay window, key updates by a phase bit
  * (docs/reference/wire.md "Sealed frames", docs/design/sessions.md). */
 #ifndef SEAL_SEAL_H
@@ -13,17 +13,31 @@
 
 struct seal;
 
+/* Returns the public key of a peer, with which handshakes must then be made; NULL: it has none, or
+ * cannot use it. Valid until the next call. */
+typedef const uint8_t *(*seal_peer_key_fn)(void *context, uint16_t node);
+
 struct seal_options {
 	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES; NULL: none */
 	entropy_fn entropy;        /* for ephemeral keys */
 	void *entropy_context;
-	uint64_t update_packets; /* per key; 0: SEAL_UPDATE_PACKETS */
+	uint64_t update_packets;   /* per key; 0: SEAL_UPDATE_PACKETS */
+	seal_peer_key_fn peer_key; /* asked only after seal_identity; NULL: no peer has a key */
+	void *peer_context;
 };
 
 /* Creates the context of seal_ops, which must outlive all sessions. DXP_ENOMEM; DXP_EIO: libcrypto
  * lacks an algorithm. */
 int seal_create(const struct seal_options *options, struct seal **out);
 void seal_destroy(struct seal *s);
+
+/* Sets or replaces the key pair of this side. Sessions stay. DXP_ENOMEM. */
+int seal_identity(struct seal *s, const uint8_t private_key[FABRIC_KEY_BYTES]);
+
+/* Replaces the fabric key, of FABRIC_KEY_BYTES. `former`: accepted from peers too, NULL: none;
+ * `send_former`: this side's handshakes use that one. Sessions stay. DXP_ENOMEM: nothing has
+ * changed. */
+int seal_rekey(struct seal *s, const uint8_t *present, const uint8_t *former, bool send_former);
 
 extern const struct rltp_seal_ops seal_ops;
 

@@ -7,8 +7,10 @@
 
 #include <dxp/status.h>
 
+#include "base/bytes.h"
 #include "base/mac.h"
 #include "base/util.h"
+#include "crypto/crypto.h"
 #include "seal/seal.h"
 
 #define HOSTS_MAX 64
@@ -17,6 +19,8 @@ struct sim_host {
 	struct nic *nic;
 	struct seal *seal; /* NULL: no protection */
 	struct mac *mac;
+	uint8_t public_key[CRYPTO_KEY_BYTES]; /* of its key pair, if `keyed` */
+	bool keyed;
 	uint8_t protect;
 	struct dxp_window *window;
 	uint64_t incarnation;
@@ -90,21 +94,48 @@ static uint8_t protection(void *host, const struct udp_address *peer)
 	return ((const struct sim_host *)host)->protect;
 }
 
-static void authenticate(void *host, const uint8_t *frame, size_t bytes,
+static bool authenticate(void *host, enum rltp_key key, const uint8_t *frame, size_t bytes,
 			 uint8_t tag[WIRE_TAG_BYTES])
 {
 	mac_compute(((const struct sim_host *)host)->mac, frame, bytes, NULL, 0, tag);
+	return key != RLTP_KEY_FORMER;
+}
+
+#define HOSTS_PER_PLAIN 4 /* one host of so many has no key pair, as in an earlier release */
+
+static void private_key_of(uint32_t i, uint8_t out[CRYPTO_KEY_BYTES])
+{
+	memset(out, 0, CRYPTO_KEY_BYTES);
+	put_be32(out, i + 1);
+}
+
+static const uint8_t *peer_key(void *sim, uint16_t node)
+{
+	struct sim *s = sim;
+	uint8_t private_key[CRYPTO_KEY_BYTES];
+
+	if (node == 0 || node > s->options.hosts || node % HOSTS_PER_PLAIN == 0)
+		return NULL;
+	struct sim_host *h = &s->hosts[node - 1];
+	private_key_of(node - 1u, private_key);
+	if (!h->keyed)
+		h->keyed = crypto_x25519_public(private_key, h->public_key);
+	return h->keyed ? h->public_key : NULL;
 }
 
 /* Makes the keys; all hosts have the same fabric key. */
-static int host_protect(struct sim *s, struct sim_host *h, struct nic_options *options)
+static int host_protect(struct sim *s, uint32_t i, struct nic_options *options)
 {
 	static const uint8_t key[FABRIC_KEY_BYTES] = {7, 1, 4};
+	struct sim_host *h = &s->hosts[i];
+	uint8_t private_key[CRYPTO_KEY_BYTES];
 	const struct seal_options seal = {
 		.fabric_key = key,
 		.entropy = s->options.entropy,
 		.entropy_context = s->options.entropy_context,
 		.update_packets = s->options.update_packets,
+		.peer_key = peer_key,
+		.peer_context = s,
 	};
 
 	h->protect = s->options.protect;
@@ -113,6 +144,9 @@ static int host_protect(struct sim *s, struct sim_host *h, struct nic_options *o
 	int status = mac_create(key, &h->mac);
 	if (status == DXP_OK)
 		status = seal_create(&seal, &h->seal);
+	private_key_of(i, private_key);
+	if (status == DXP_OK && (i + 1) % HOSTS_PER_PLAIN != 0)
+		status = seal_identity(h->seal, private_key);
 	options->authenticate = authenticate;
 	options->protect = protection;
 	options->authenticate_context = options->protect_context = h;
@@ -153,7 +187,7 @@ static int host_start(struct sim *s, uint32_t i)
 	if (!h->window)
 		return DXP_ENOMEM;
 	memset(h->window, 0, sizeof(*h->window));
-	int status = host_protect(s, h, &options);
+	int status = host_protect(s, i, &options);
 	if (status == DXP_OK)
 		status = nic_create(&options, &h->nic);
 	if (status != DXP_OK)

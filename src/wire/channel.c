@@ -231,6 +231,11 @@ size_t channel_answer_encode(const struct channel_answer *answer, uint8_t *out)
 	put_8(&c, answer->count);
 	for (unsigned i = 0; i < answer->count; i++)
 		token_put(&c, &answer->tokens[i]);
+	if (answer->fabric.present) {
+		put_32(&c, answer->fabric.generation);
+		put_32(&c, answer->fabric.former_ms);
+		put_64(&c, answer->fabric.age_s);
+	}
 	assert(!c.bad);
 	return (size_t)(c.at - out);
 }
@@ -249,6 +254,12 @@ int channel_answer_decode(const uint8_t *data, size_t bytes, struct channel_answ
 		return DXP_EMALFORMED;
 	for (unsigned i = 0; i < a.count; i++)
 		token_get(&c, &a.tokens[i]);
+	a.fabric.present = c.at != c.end;
+	if (a.fabric.present) {
+		a.fabric.generation = get_32(&c);
+		a.fabric.former_ms = get_32(&c);
+		a.fabric.age_s = get_64(&c);
+	}
 	if (!get_done(&c))
 		return DXP_EMALFORMED;
 	*out = a;

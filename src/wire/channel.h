@@ -52,7 +52,21 @@ enum channel_command {
 	CHANNEL_GRANT,        /* host; xpu */
 	CHANNEL_REVOKE,
 	CHANNEL_ROTATE, /* psk: the new public key; proof: keys_rotation_proof */
-	CHANNEL_COMMANDS = CHANNEL_ROTATE
+	/* seconds: the overlap; uses: CHANNEL_FORCE or 0; answer: fabric key, fabric */
+	CHANNEL_FABRIC_ROTATE,
+	CHANNEL_FABRIC_SHOW, /* answer: fabric key, fabric */
+	CHANNEL_COMMANDS = CHANNEL_FABRIC_SHOW
+};
+
+/* Rotate although some nodes cannot follow, or the last rotation is not complete. */
+#define CHANNEL_FORCE 1u
+
+/* State of the fabric key, in answers to CHANNEL_FABRIC_... only. */
+struct channel_fabric {
+	bool present;        /* the answer has it */
+	uint32_t generation; /* number of rotations; 0: none */
+	uint32_t former_ms;  /* in which nodes still accept the former key */
+	uint64_t age_s;      /* since the last rotation */
 };
 
 struct channel_request {
@@ -86,6 +100,7 @@ struct channel_answer {
 	uint16_t next; /* `first` of the next request; 0: no more tokens */
 	uint8_t count;
 	struct channel_token tokens[CHANNEL_TOKENS_MAX];
+	struct channel_fabric fabric;
 };
 
 /* Writes version and channel id, which both sides of the handshake must have equal. Returns the

@@ -186,6 +186,12 @@ size_t manage_lease_encode(const struct manage_lease *lease, struct mac *mac, ui
 	put_64(&c, lease->sequence);
 	put_64(&c, lease->lease_ns);
 	put_16(&c, lease->node);
+	if (lease->rekey.generation) {
+		put_32(&c, lease->rekey.generation);
+		put_32(&c, lease->rekey.use_ms);
+		put_32(&c, lease->rekey.former_ms);
+		put_bytes(&c, lease->rekey.sealed, sizeof(lease->rekey.sealed));
+	}
 	return body_end(&c, WIRE_LEASE, WIRE_NODE_MANAGER, lease->node, mac, out);
 }
 
@@ -200,9 +206,16 @@ int manage_lease_decode(struct manage_body body, struct manage_lease *out)
 		.lease_ns = get_64(&c),
 		.node = get_16(&c),
 	};
+	const bool rekey = c.at != c.end;
 
-	if (!get_done(&c) || lease.epoch == 0 || lease.lease_ns == 0 ||
-	    lease.node < WIRE_NODE_FIRST || lease.node > WIRE_NODE_LAST)
+	if (rekey) {
+		lease.rekey.generation = get_32(&c);
+		lease.rekey.use_ms = get_32(&c);
+		lease.rekey.former_ms = get_32(&c);
+		get_bytes(&c, lease.rekey.sealed, sizeof(lease.rekey.sealed));
+	}
+	if (!get_done(&c) || rekey != (lease.rekey.generation != 0) || lease.epoch == 0 ||
+	    lease.lease_ns == 0 || lease.node < WIRE_NODE_FIRST || lease.node > WIRE_NODE_LAST)
 		return DXP_EMALFORMED;
 	*out = lease;
 	return DXP_OK;

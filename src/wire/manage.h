@@ -42,6 +42,10 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
 #define MANAGE_CAPABILITY_ADVERTISED (1u << 1)
 #define MANAGE_CAPABILITY_PROBED     (1u << 2) /* the node answers PROBE (wire/probe.h) */
 #define MANAGE_CAPABILITY_SWITCH     (1u << 3) /* the node uses a switch for allreduces */
+/* the node replaces its fabric key by that of a LEASE */
+#define MANAGE_CAPABILITY_REKEYED (1u << 4)
+/* handshakes of data sessions use the node's key pair, if the peer's has this bit too */
+#define MANAGE_CAPABILITY_BOUND (1u << 5)
 /* Bits 8 to 31: the node's release, one byte each for major, minor and patch. 0: a release from
  * before these bits. */
 #define MANAGE_RELEASE_SHIFT 8
@@ -90,12 +94,23 @@ struct manage_join {
 	const uint8_t *key; /* or NULL, see struct manage_renew */
 };
 
+#define MANAGE_SEALED_KEY_BYTES 60 /* a fabric key, nonce and tag (keys/fabric_key.h) */
+
+/* The fabric key after rotations, for a node with a key pair and MANAGE_CAPABILITY_REKEYED. */
+struct manage_rekey {
+	uint32_t generation; /* 0: the key was never rotated, or the node cannot read it */
+	uint32_t use_ms;     /* after which nodes send with this key; 0: at once */
+	uint32_t former_ms;  /* in which nodes also accept the former key; 0: no longer */
+	uint8_t sealed[MANAGE_SEALED_KEY_BYTES];
+};
+
 struct manage_lease {
 	uint64_t request, nonce;
 	uint64_t epoch;    /* of this run of the manager; random, so never repeated */
 	uint64_t sequence; /* newest change */
 	uint64_t lease_ns; /* from when the node sent the request */
 	uint16_t node;
+	struct manage_rekey rekey;
 };
 
 /* RENEW, LEAVE and TABLE_ACK. */

@@ -204,6 +204,7 @@ static int slots_start(struct daemon *d, const struct daemon_options *o)
 			 .fabric_key = o->fabric_key,
 			 .identity = o->identity,
 			 .identity_file = o->identity_file,
+			 .key_file = o->key_file,
 			 .spin_ns = o->spin_ns,
 			 .crossbar = d->crossbar,
 			 .outside = o->outside,

@@ -272,6 +272,8 @@ each_keys() {
 	full dxp keys --dir "$scratch/one" rotate
 	as none dxp keys --dir "$scratch/one" rotate
 	is 0 'dxp keys rotate with none'
+	full dxp keys --dir "$tokens" rotate --fabric --overlap 0
+	full dxp keys --dir "$tokens" fetch
 }
 each_job() {
 	tokens_begin

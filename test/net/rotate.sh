@@ -17,6 +17,7 @@ fi
 
 here=$(dirname "$(readlink -f "$0")")
 readonly here B=$scratch/fabric-b C=$scratch/fabric-c
+export DXP_PROTECT=encrypt # sessions then prove the key pairs
 processes=()
 ours() {
 	[ ${#processes[@]} -eq 0 ] || printf '%s\n' "${processes[@]}"

@@ -330,7 +330,8 @@ static void cookie__a_peer_cannot_drive_hellos(void **state)
 		put_be32(at + 4, c.session);
 		put_be32(at + 8, c.psn);
 		put_be64(at + 12, c.value);
-		endpoint_authenticate(r->nodes[0].endpoint, text, sizeof(text), c.proof);
+		endpoint_authenticate(r->nodes[0].endpoint, RLTP_KEY_SEND, text, sizeof(text),
+				      c.proof);
 		cookie_give(r, &c);
 		rig_run(r, US_NS);
 		assert_true(s->io->cookie == i);
@@ -381,10 +382,11 @@ static struct rltp_session *outside_add(void *user, const struct udp_address *fr
 	return NULL;
 }
 
-static void tag_fixed(void *context, const uint8_t *frame, size_t bytes,
+static bool tag_fixed(void *context, enum rltp_key key, const uint8_t *frame, size_t bytes,
 		      uint8_t tag[WIRE_TAG_BYTES])
 {
 	memset(tag, 0xa5, WIRE_TAG_BYTES);
+	return key != RLTP_KEY_FORMER;
 }
 
 static struct rltp_endpoint *outside_open(struct forger *f)

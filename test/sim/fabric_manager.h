@@ -29,6 +29,7 @@ static void store_apply(struct fabric *f, const struct store_op *op)
 		f->tokens[op->index] = *op;
 		f->token_count = max_u64(f->token_count, op->index + 1);
 		return;
+	case STORE_FABRIC_PUT: f->fabric = op->fabric; return;
 	case STORE_GRANT_PUT:
 		assert_true(f->grant_count < ARRAY_COUNT(f->grants));
 		f->grants[f->grant_count++] = *op;
@@ -75,6 +76,11 @@ UNUSED static void fabric_manager_start(struct fabric *f)
 			assert_int_equal(registry_load(f->registry, &f->nodes[id]), DXP_OK);
 	for (size_t i = 0; i < f->grant_count; i++)
 		assert_int_equal(registry_load(f->registry, &f->grants[i]), DXP_OK);
+	if (f->fabric.generation)
+		assert_int_equal(
+			registry_load(f->registry, &(struct store_op){.kind = STORE_FABRIC_PUT,
+								      .fabric = f->fabric}),
+			DXP_OK);
 	registry_start(f->registry, f->now_ns);
 }
 
@@ -88,6 +94,7 @@ UNUSED static void fabric_store_lose(struct fabric *f)
 {
 	memset(f->stored, 0, sizeof(f->stored));
 	f->grant_count = f->key_count = f->token_count = 0;
+	f->fabric.generation = 0;
 }
 
 #endif

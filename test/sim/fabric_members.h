@@ -40,6 +40,8 @@ UNUSED static void fabric_member_start(struct fabric *f, struct fabric_member *m
 	assert_int_equal(member_create(&options, f->now_ns, &member->m), DXP_OK);
 	memset(member->peers, 0, (FABRIC_IDS) * sizeof(*member->peers));
 	member->deadline_ns = f->now_ns;
+	member->rekeys = 0;
+	member->rekey = (struct member_rekey){0};
 }
 
 UNUSED static void fabric_member_kill(struct fabric_member *member)
@@ -84,6 +86,10 @@ static void fabric_member_poll(struct fabric *f, struct fabric_member *member)
 		for (size_t i = 0; i < count && !member->cut && !member->mute; i++)
 			fabric_carry(f, &member->address, &out[i]);
 	changes_follow(member);
+	if (member_rekeyed(member->m, &member->rekey)) {
+		member->rekeys++;
+		member->rekey_ns = f->now_ns;
+	}
 	member->deadline_ns = member_deadline(member->m);
 	assert_true(member->deadline_ns > f->now_ns);
 }

@@ -49,6 +49,10 @@ struct fabric_member {
 	struct node_entry self;
 	bool keyed; /* joins with `identity` instead of the fabric key */
 	struct identity identity;
+	/* the last new fabric key, when it came, and how many there were in this process */
+	struct member_rekey rekey;
+	uint64_t rekey_ns;
+	unsigned rekeys;
 	bool cut; /* the network carries nothing */
 	/* nothing from the member; nothing to it */
 	bool mute, deaf;
@@ -82,6 +86,7 @@ struct fabric {
 	/* only the first `key_count` and `token_count` are valid */
 	struct store_op keys[64], tokens[FABRIC_TOKENS_MAX];
 	size_t key_count, token_count;
+	struct fabric_row fabric;
 	struct fabric_packet *heap;
 	size_t packets;
 	bool stopped; /* the manager; its socket keeps arrivals */

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/util.h"
+#include "crypto/crypto.h"
 #include "rltp/internal.h"
 #include "rltp/user.h"
 #include "seal/seal.h"
@@ -158,16 +159,21 @@ static uint64_t token_of(void *context, uint32_t id)
 
 /* Depends on the key and on every byte. It stands for an HMAC: no test guesses it without the
  * key. */
-static void tag_of(void *context, const uint8_t *frame, size_t bytes, uint8_t tag[WIRE_TAG_BYTES])
+static bool tag_of(void *context, enum rltp_key key, const uint8_t *frame, size_t bytes,
+		   uint8_t tag[WIRE_TAG_BYTES])
 {
 	struct rig_node *n = context;
-	struct rng r = {.state = n->key};
+	const bool former = key == RLTP_KEY_FORMER || (key == RLTP_KEY_SEND && n->send_former);
+	struct rng r = {.state = former ? n->former_key : n->key};
 
+	if (former && !n->former_key)
+		return false;
 	n->tags++;
 	for (size_t i = 0; i < bytes; i++)
 		r.state = rng_next(&r) ^ frame[i];
 	put_be64(tag, rng_next(&r));
 	put_be64(tag + 8, rng_next(&r));
+	return true;
 }
 
 static uint8_t protection_of(void *context, const struct udp_address *peer)
@@ -177,13 +183,53 @@ static uint8_t protection_of(void *context, const struct udp_address *peer)
 
 uint8_t rig_protect;
 
+static const uint8_t *peer_key(void *rig, uint16_t node)
+{
+	const struct rig *r = rig;
+
+	return node >= 1 && node <= r->count && r->nodes[node - 1].bound
+		       ? r->nodes[node - 1].public_key
+		       : NULL;
+}
+
 static int seal_start(struct rig *r, struct rig_node *n)
 {
 	const struct seal_options options = {.entropy = rng_entropy_rng,
 					     .entropy_context = &r->rng,
-					     .update_packets = RIG_UPDATE_PACKETS};
+					     .update_packets = RIG_UPDATE_PACKETS,
+					     .peer_key = peer_key,
+					     .peer_context = r};
+	int status = seal_create(&options, &n->seal);
 
-	return seal_create(&options, &n->seal);
+	return status == DXP_OK && n->keyed ? seal_identity(n->seal, n->private_key) : status;
+}
+
+int rig_identity(struct rig *r, uint32_t node, uint8_t number)
+{
+	struct rig_node *n = &r->nodes[node];
+
+	n->keyed = n->bound = number != 0;
+	memset(n->private_key, number, sizeof(n->private_key));
+	if (!number)
+		return DXP_OK;
+	if (!crypto_x25519_public(n->private_key, n->public_key))
+		return DXP_ENOMEM;
+	return n->seal ? seal_identity(n->seal, n->private_key) : DXP_OK;
+}
+
+int rig_rekey(struct rig *r, uint32_t node, uint8_t present, uint8_t former, bool send_former)
+{
+	const uint8_t keys[2][FABRIC_KEY_BYTES] = {{present}, {former}};
+	struct rig_node *n = &r->nodes[node];
+	int status = DXP_OK;
+
+	n->key = present;
+	n->former_key = former;
+	n->send_former = former && send_former;
+	if (n->seal)
+		status = seal_rekey(n->seal, keys[0], former ? keys[1] : NULL, send_former);
+	net_touch(r->net, n->host_index);
+	return status;
 }
 
 static void node_stop(struct rig_node *n)
@@ -292,6 +338,9 @@ struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *f
 				       .key = 7,
 				       .path = path,
 				       .protect = rig_protect};
+		status = rig_identity(r, i, (uint8_t)(i + 1));
+		if (status != DXP_OK)
+			break;
 		n->messages = calloc(RIG_MESSAGES, sizeof(*n->messages));
 		n->seen = calloc(RIG_NODES * RIG_MESSAGES, sizeof(*n->seen));
 		status = n->messages && n->seen ? node_start(r, i) : DXP_ENOMEM;

@@ -27,13 +27,19 @@ struct rig_node {
 	struct rltp_endpoint *endpoint;
 	uint32_t host_index; /* network host on which the node runs */
 	uint64_t incarnation;
-	uint8_t key;      /* of the node's fabric; 0: none */
+	uint8_t key; /* of the node's fabric; 0: none */
+	/* key that is also accepted, or sent if `send_former`; 0: none */
+	uint8_t former_key;
+	bool send_former;
 	uint8_t protect;  /* required by the node, an enum wire_protect */
 	uint16_t path;    /* payload bytes that the node's interface can carry */
 	uint64_t machine; /* see rltp_endpoint_options */
 	uint8_t wireless; /* properties of paths to the same machine, enum rltp_path */
 	bool long_frames; /* see rltp_endpoint_options */
 	struct seal *seal;
+	/* key pair of the node, if `keyed`; `bound`: the others know it */
+	uint8_t private_key[32], public_key[32];
+	bool keyed, bound;
 	uint32_t receive_packets;
 	struct rig_message *messages;
 	uint32_t posted, ended;
@@ -83,6 +89,13 @@ int rig_restart(struct rig *r, uint32_t node, bool announce);
 /* rig_move gives the node another address; rig_introduce notifies one other node of it. */
 void rig_move(struct rig *r, uint32_t node, uint32_t host_index);
 void rig_introduce(struct rig *r, uint32_t to, uint32_t node);
+
+/* Gives the node a present and a former key (0: none). With `send_former`, it sends with that one.
+ */
+int rig_rekey(struct rig *r, uint32_t node, uint8_t present, uint8_t former, bool send_former);
+
+/* Gives the node a key pair made from `number`, and makes it known to the others; 0: none. */
+int rig_identity(struct rig *r, uint32_t node, uint8_t number);
 
 /* rig_finish runs until all messages of a node have completed, at most for `limit_ns`, and returns
  * whether they have. */

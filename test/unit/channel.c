@@ -100,6 +100,31 @@ static void channel_answer__comes_back(void **state)
 	}
 }
 
+/* The state of the fabric key follows the tokens; other answers have the form of earlier releases.
+ */
+static void channel_answer__with_the_fabric_key(void **state)
+{
+	const struct channel_answer plain = {.fabric_key = {9}};
+	const struct channel_answer answer = {.fabric_key = {9},
+					      .fabric = {true, 3, 4000, 1ull << 40}};
+	struct channel_answer got;
+	uint8_t data[CHANNEL_MESSAGE_MAX + 1] = {0};
+	const size_t without = channel_answer_encode(&plain, data);
+	const size_t bytes = channel_answer_encode(&answer, data);
+
+	assert_int_equal(bytes, without + 16);
+	for (size_t length = 0; length <= bytes + 1; length++)
+		assert_int_equal(channel_answer_decode(data, length, &got),
+				 length == bytes || length == without ? DXP_OK : DXP_EMALFORMED);
+	assert_int_equal(channel_answer_decode(data, without, &got), DXP_OK);
+	assert_false(got.fabric.present);
+	assert_int_equal(channel_answer_decode(data, bytes, &got), DXP_OK);
+	assert_true(got.fabric.present);
+	assert_int_equal(got.fabric.generation, 3);
+	assert_int_equal(got.fabric.former_ms, 4000);
+	assert_true(got.fabric.age_s == 1ull << 40);
+}
+
 static void channel_open__has_one_length(void **state)
 {
 	struct channel_open open = {{1, 2, 3, 4, 5}}, got;
@@ -151,6 +176,7 @@ int main(void)
 		cmocka_unit_test(channel_request__carries_a_proof),
 		cmocka_unit_test(channel_request__invalid_fields),
 		cmocka_unit_test(channel_answer__comes_back),
+		cmocka_unit_test(channel_answer__with_the_fabric_key),
 		cmocka_unit_test(channel_open__has_one_length),
 		cmocka_unit_test(channel_frame__comes_back),
 	};

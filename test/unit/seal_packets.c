@@ -19,6 +19,7 @@
 
 #define UPDATE 64
 #define FRAME  2048
+#define NODE   1 /* any peer: none has a key pair here */
 
 static const uint8_t key[FABRIC_KEY_BYTES] = {1, 2, 3}, other_key[FABRIC_KEY_BYTES] = {4};
 
@@ -64,14 +65,14 @@ static void pair_prepare(struct pair *p, const uint8_t *second_key, uint8_t mode
 	p->nodes[1] = node_make(p, second_key);
 	hello_fill(p->hello, WIRE_HELLO, mode);
 	hello_fill(p->ack, WIRE_HELLO_ACK, mode);
-	p->ends[0] = seal_ops.hello(p->nodes[0], p->hello);
+	p->ends[0] = seal_ops.hello(p->nodes[0], p->hello, NODE);
 	assert_non_null(p->ends[0]);
 }
 
 static void pair_open(struct pair *p, uint8_t mode)
 {
 	pair_prepare(p, key, mode);
-	p->ends[1] = seal_ops.accept(p->nodes[1], p->hello);
+	p->ends[1] = seal_ops.accept(p->nodes[1], p->hello, NODE, false);
 	assert_non_null(p->ends[1]);
 	assert_true(seal_ops.answer(p->ends[1], p->ack));
 	assert_true(seal_ops.finish(p->ends[0], p->ack));
@@ -247,7 +248,7 @@ static void packets__frames_of_another_session_are_wrong(void **state)
 	pair_close(&q);
 	pair_prepare(&q, key, WIRE_PROTECT_ENCRYPT);
 	q.rng.state = 99; /* another ephemeral key */
-	q.ends[1] = seal_ops.accept(q.nodes[1], q.hello);
+	q.ends[1] = seal_ops.accept(q.nodes[1], q.hello, NODE, false);
 	assert_true(seal_ops.answer(q.ends[1], q.ack));
 	assert_true(seal_ops.finish(q.ends[0], q.ack));
 	assert_int_equal(frame_open(&q, 1, &f, &a), DXP_EAUTH);
@@ -363,7 +364,7 @@ static void handshake__another_fabric_key_is_refused(void **state)
 	struct pair p;
 
 	pair_prepare(&p, other_key, WIRE_PROTECT_ENCRYPT);
-	assert_null(seal_ops.accept(p.nodes[1], p.hello));
+	assert_null(seal_ops.accept(p.nodes[1], p.hello, NODE, false));
 	pair_close(&p);
 }
 
@@ -381,12 +382,12 @@ static void handshake__every_bit_counts(void **state)
 		bad[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		wire_hello_constant(bad, sizeof(same), same);
 		bool varies = bit / 8 < sizeof(fields) && memcmp(fields, same, sizeof(same)) == 0;
-		struct rltp_seal *s = seal_ops.accept(p.nodes[1], bad);
+		struct rltp_seal *s = seal_ops.accept(p.nodes[1], bad, NODE, false);
 		/* covered, though without meaning in X25519 */
 		assert_int_equal(s != NULL, varies);
 		seal_ops.free(s);
 	}
-	p.ends[1] = seal_ops.accept(p.nodes[1], p.hello);
+	p.ends[1] = seal_ops.accept(p.nodes[1], p.hello, NODE, false);
 	assert_true(seal_ops.answer(p.ends[1], p.ack));
 	for (size_t bit = 8 * WIRE_OFF_HELLO_KEY; bit < 8 * WIRE_OFF_HELLO_SEALED_TAG; bit++) {
 		memcpy(bad, p.ack, sizeof(bad));
@@ -405,7 +406,7 @@ static void handshake__changed_fields_of_the_answer_change_the_keys(void **state
 	struct pair p;
 
 	pair_prepare(&p, key, WIRE_PROTECT_ENCRYPT);
-	p.ends[1] = seal_ops.accept(p.nodes[1], p.hello);
+	p.ends[1] = seal_ops.accept(p.nodes[1], p.hello, NODE, false);
 	assert_true(seal_ops.answer(p.ends[1], p.ack));
 	p.ack[WIRE_OFF_HELLO_RWND] ^= 1;
 	assert_true(seal_ops.finish(p.ends[0], p.ack));

@@ -19,6 +19,7 @@
 
 #include <dxp/status.h>
 
+#include "base/util.h"
 #include "manager/store.h"
 #include "node/limits.h"
 
@@ -179,6 +180,90 @@ static void store_save__keys_come_back(void **state)
 	assert_string_equal(op.token.used_by, "box");
 	registry_destroy(before);
 	registry_destroy(after);
+}
+
+static int version_of(void)
+{
+	sqlite3_stmt *statement;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &statement, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	const int version = sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(db);
+	return version;
+}
+
+/* Only a database with a rotated fabric key has the version that earlier releases refuse. */
+static void store_save__a_rotated_fabric_key_comes_back(void **state)
+{
+	struct store_op fabric = {.kind = STORE_FABRIC_PUT,
+				  .fabric = {.generation = 5,
+					     .overlap_s = 6,
+					     .rotated_ms = 1ull << 41,
+					     .key = {[0] = 7, [31] = 8}}};
+	struct registry *before = registry_make(), *after = registry_make();
+	struct store_op op;
+	struct store *s;
+
+	registry_fill(before);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_save(s, before), DXP_OK);
+	store_close(s);
+	assert_int_equal(version_of(), 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(registry_load(before, &fabric), DXP_OK);
+		registry_store_again(before);
+		assert_int_equal(store_open(folder, &s), DXP_OK);
+		assert_int_equal(store_save(s, before), DXP_OK);
+		store_close(s);
+		assert_int_equal(version_of(), 3);
+		fabric.fabric.generation++;
+	}
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_load(s, after), DXP_OK);
+	store_close(s);
+	registry_store_again(after);
+	do
+		assert_true(registry_next_store(after, &op));
+	while (op.kind != STORE_FABRIC_PUT);
+	assert_int_equal(op.fabric.generation, 6);
+	assert_int_equal(op.fabric.overlap_s, 6);
+	assert_true(op.fabric.rotated_ms == 1ull << 41);
+	assert_memory_equal(op.fabric.key, fabric.fabric.key, FABRIC_KEY_BYTES);
+	registry_destroy(before);
+	registry_destroy(after);
+}
+
+static void store_load__an_invalid_fabric_key(void **state)
+{
+	static const char *const rows[] = {"0, zeroblob(32), 0, 0", "1, zeroblob(31), 0, 0",
+					   "1, zeroblob(32), -1, 0", "1, zeroblob(32), 0, 86401",
+					   "4294967296, zeroblob(32), 0, 0"};
+	struct store_op fabric = {.kind = STORE_FABRIC_PUT, .fabric = {.generation = 1}};
+	struct registry *r = registry_make();
+	char sql[128];
+	struct store *s;
+	sqlite3 *db;
+
+	assert_int_equal(registry_load(r, &fabric), DXP_OK);
+	registry_store_again(r);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+		snprintf(sql, sizeof(sql), "REPLACE INTO fabric VALUES (0, %s)", rows[i]);
+		assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_close(db);
+		assert_int_equal(store_open(folder, &s), DXP_OK);
+		assert_int_equal(store_load(s, r), DXP_EMALFORMED);
+		store_close(s);
+	}
+	registry_destroy(r);
 }
 
 /* Returns the number of nodes on disk. Loads them as another manager would. */
@@ -486,6 +571,8 @@ int main(void)
 		IN_FOLDER(store_open__damaged_pages),
 		IN_FOLDER(store_open__another_programs_database),
 		IN_FOLDER(store_save__keys_come_back),
+		IN_FOLDER(store_save__a_rotated_fabric_key_comes_back),
+		IN_FOLDER(store_load__an_invalid_fabric_key),
 		IN_FOLDER(store_open__an_earlier_version),
 		IN_FOLDER(store_open__a_later_version),
 		IN_FOLDER(store_load__rows_that_cannot_be),
