@@ -54,7 +54,7 @@ void gsim_work_report(struct gsim_work *w, int status)
 					.status = hidden ? DXP_OK : status};
 
 	if (w->to_node && e.event)
-		notice_send(x->notices, &host, w->to_node, &e, gsim_now(x->sim));
+		notice_send(x->notices, &host, w->to_node, &e);
 	if (e.event)
 		event_report(x, &e, w->lazy);
 	free(w);
@@ -264,7 +264,7 @@ static void node_poll(void *context, uint64_t now_ns)
 	do {
 		work = messages_receive(x);
 		work += engine_advance(x, now_ns);
-		work += notices_advance(x->notices, now_ns);
+		work += notices_advance(x->notices);
 		work += commands_advance(x);
 		work += outbox_service(x->outbox);
 	} while (work > 0);
@@ -339,16 +339,25 @@ static bool notice_needed(void *context, const struct notice_host *host)
 	return true;
 }
 
-static void notice_failed(void *context, const struct notice_host *host, uint16_t node)
+static uint64_t notice_now_ns(void *context)
+{
+	return gsim_now(((const struct gsim_node *)context)->sim);
+}
+
+static void notice_failed(void *context, const struct notice_host *host, uint16_t node, int status)
 {
 	struct gsim_node *x = context;
 
 	(void)host;
-	gsim_wrong(x->sim, "member %u cannot notify node %u", x->member, node);
+	gsim_wrong(x->sim, "member %u cannot notify node %u: %s", x->member, node,
+		   dxp_status_text(status));
 }
 
-static const struct notices_hooks notice_hooks = {notice_find, notice_queue, notice_needed,
-						  notice_failed};
+static const struct notices_hooks notice_hooks = {.find = notice_find,
+						  .send = notice_queue,
+						  .now_ns = notice_now_ns,
+						  .needed = notice_needed,
+						  .failed = notice_failed};
 
 /* ---- begin and end ---- */
 
