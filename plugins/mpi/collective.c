@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "comm.h"
+#include "device.h"
 
 /* Returns true if the communicator has joined. Lets it join after MPI_FIRST_CALLS calls. After a
  * failed attempt, lets it retry when a retry is due. */
@@ -152,9 +153,13 @@ int dxp_mpi_allreduce(struct dxp_mpi_comm *c, const void *send, void *receive, i
 {
 	const void *own = send == MPI_IN_PLACE ? receive : send;
 	const struct mpi_mapping *m;
+	int error;
 
 	if (mpi_way_nested(c))
 		return DXP_MPI_ORDINARY;
+	error = mpi_device_allreduce(c, send, receive, count, type, op);
+	if (error != DXP_MPI_ORDINARY)
+		return error;
 	m = mpi_choose(c, DXP_MPI_ALLREDUCE, count, type, op, true);
 	if (!m || !mpi_way_begin(c, MPI_WAY_ALLREDUCE, mpi_wire_bytes(m, (size_t)count)))
 		return DXP_MPI_ORDINARY;
@@ -257,9 +262,13 @@ int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int 
 {
 	const void *own = send == MPI_IN_PLACE ? receive : send;
 	const struct mpi_mapping *m;
+	int error;
 
 	if (mpi_way_nested(c))
 		return DXP_MPI_ORDINARY;
+	error = mpi_device_reduce(c, send, receive, count, type, op, root);
+	if (error != DXP_MPI_ORDINARY)
+		return error;
 	m = mpi_choose(c, DXP_MPI_REDUCE, count, type, op, true);
 	if (!m || root < 0 || root >= c->ranks ||
 	    !mpi_way_begin(c, MPI_WAY_REDUCE, mpi_wire_bytes(m, (size_t)count)))
@@ -373,8 +382,14 @@ int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype 
 {
 	MPI_Count type_bytes;
 	size_t bytes;
+	int error;
 
-	if (mpi_way_nested(c) || !mpi_count(c) || count <= 0 || type == MPI_DATATYPE_NULL ||
+	if (mpi_way_nested(c))
+		return DXP_MPI_ORDINARY;
+	error = mpi_device_bcast(c, buffer, count, type, root);
+	if (error != DXP_MPI_ORDINARY)
+		return error;
+	if (!mpi_count(c) || count <= 0 || type == MPI_DATATYPE_NULL ||
 	    PMPI_Type_size_x(type, &type_bytes) || type_bytes <= 0)
 		return DXP_MPI_ORDINARY;
 	bytes = (size_t)count * (size_t)type_bytes;

@@ -7,6 +7,7 @@
  * endpoint.c: the endpoint of the process; the group of leaders: creation, loss, new creation
  * leaders.c: operations between leaders, through switches or without
  * collective.c: an operation from start to completion
+ * device.c: an operation on memory of xPUs
  * way.c: through switches or ordinary, by measurement; choice.c decides */
 #ifndef MPI_COMM_H
 #define MPI_COMM_H
@@ -96,6 +97,12 @@ struct dxp_mpi_comm {
 	struct mpi_mapping mapping;
 	struct mpi_down down;
 
+	/* Device memory (device.h): private communicator for notices, MPI_COMM_NULL before the
+	 * first run; number of runs; true while the core itself makes calls for it. */
+	MPI_Comm device_comm;
+	uint32_t device_runs;
+	bool device_busy;
+
 	_Atomic int outstanding; /* number of nonblocking operations that are not complete */
 
 	/* Choices between the two ways. They are equal on all ranks, except for the times. NULL:
@@ -135,6 +142,9 @@ void mpi_let_pass(struct dxp_mpi_comm *c);
 /* Lets the communicator join. Collective: all ranks call this at the same call of the program.
  * Afterwards the state is JOINED, REFUSED or ORDINARY. */
 void mpi_join(struct dxp_mpi_comm *c);
+/* Adds the communicator to the list, unless it is there, so that MPI reports its deletion and
+ * MPI_Finalize frees it. Returns false if MPI failed. */
+bool mpi_enlist(struct dxp_mpi_comm *c);
 /* Retries to create the group in state REFUSED; collective on all ranks. */
 void mpi_rejoin(struct dxp_mpi_comm *c);
 

@@ -257,7 +257,7 @@ struct dxp_mpi_comm *dxp_mpi_comm_create(MPI_Comm comm, struct dxp_mpi_comm **ow
 		return NULL;
 	c->comm = comm;
 	c->owner = owner;
-	c->node = c->node_down = c->leaders = MPI_COMM_NULL;
+	c->node = c->node_down = c->leaders = c->device_comm = MPI_COMM_NULL;
 	c->type = c->flat_type = MPI_DATATYPE_NULL;
 	c->op = MPI_OP_NULL;
 	if (owner)
@@ -289,10 +289,17 @@ void dxp_mpi_comm_destroy(struct dxp_mpi_comm *c)
 	free(c);
 }
 
+static void device_leave(struct dxp_mpi_comm *c)
+{
+	if (c->device_comm != MPI_COMM_NULL)
+		PMPI_Comm_free(&c->device_comm);
+}
+
 static int comm_deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
 	struct dxp_mpi_comm *c = value;
 
+	device_leave(c);
 	undo(c);
 	dxp_mpi_comm_destroy(c);
 	return MPI_SUCCESS;
@@ -300,8 +307,10 @@ static int comm_deleted(MPI_Comm comm, int key, void *value, void *extra)
 
 static int finalizing(MPI_Comm comm, int key, void *value, void *extra)
 {
-	for (struct dxp_mpi_comm *c = oldest; c; c = c->next)
+	for (struct dxp_mpi_comm *c = oldest; c; c = c->next) {
+		device_leave(c);
 		undo(c);
+	}
 	mpi_endpoint_close();
 	return MPI_SUCCESS;
 }
@@ -333,10 +342,10 @@ static bool watch(struct dxp_mpi_comm *c)
 	return c->watched;
 }
 
-/* Adds the communicator to the list, so that MPI reports its deletion and MPI_Finalize frees it.
- * Returns false if MPI failed. */
-static bool enlist(struct dxp_mpi_comm *c)
+bool mpi_enlist(struct dxp_mpi_comm *c)
 {
+	if (c->link)
+		return true;
 	if (!watch(c))
 		return false;
 	pthread_mutex_lock(&lock);
@@ -402,7 +411,7 @@ static enum mpi_state join(struct dxp_mpi_comm *c)
 		undo(c);
 		return MPI_ORDINARY;
 	}
-	if (!enlist(c))
+	if (!mpi_enlist(c))
 		return MPI_ORDINARY;
 	return make_group(c) ? MPI_JOINED : MPI_REFUSED;
 }

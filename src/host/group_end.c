@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "collective/cause.h"
 #include "host/group.h"
 #include "host/internal.h"
 
@@ -63,31 +64,28 @@ static bool first_settled(void *context)
 	return true;
 }
 
-/* Returns the first command of the oldest operation that failed by itself, not because of another
- * command. Prefers a command for which its node sent an error sentence. NULL: there is no such
- * command. Caller holds the fabric's lock. */
+/* Returns the command of the oldest operation that made it fail; NULL: there is none. Caller holds
+ * the fabric's lock. */
 static const struct group_event *cause_find(const struct dxp_group *g, int *status,
 					    const char **sentence)
 {
 	const struct group_operation *o = g->first;
-	const struct group_event *cause = NULL;
+	struct cause c = {.found = false};
+	bool final = false;
 
-	for (uint32_t i = 0; i < o->event_count; i++) {
+	for (uint32_t i = 0; i < o->event_count && !final; i++) {
 		const struct group_event *e = &o->events[i];
 		int found;
-		if (!event_ended(g->fabric, e->event, &found) || found == DXP_OK ||
-		    found == DXP_ECANCELED)
-			continue;
-		const char *text = failure_find(g->xpus[e->member], e->event);
-		if (cause && !text)
-			continue;
-		cause = e;
-		*status = found;
-		*sentence = text;
-		if (text)
-			break;
+		if (event_ended(g->fabric, e->event, &found))
+			final = cause_look(&c, i, found,
+					   failure_find(g->xpus[e->member], e->event) != NULL);
 	}
-	return cause;
+	if (!c.found)
+		return NULL;
+	const struct group_event *e = &o->events[c.index];
+	*status = c.status;
+	*sentence = failure_find(g->xpus[e->member], e->event);
+	return e;
 }
 
 /* Sets the error text for the failure of the oldest operation, and returns its status. Caller holds
@@ -117,6 +115,27 @@ static int failure_name(struct dxp_group *g)
 	return group_blame(g, operation, cause->member, status);
 }
 
+/* Returns true if a command waited for a node that it lost, but this host does not know yet which
+ * one. The node table will have it. */
+static bool first_unexplained(const struct dxp_group *g)
+{
+	const char *sentence = NULL;
+	int status;
+
+	for (uint32_t m = 0; m < g->members; m++)
+		if (g->xpus[m]->status != DXP_OK)
+			return false;
+	const struct group_event *cause = cause_find(g, &status, &sentence);
+	return cause && status == DXP_EPEERLOST && cause->peer == cause->member;
+}
+
+static bool first_explained(void *context)
+{
+	const struct ending *e = context;
+
+	return first_settled(context) && !first_unexplained(e->g);
+}
+
 /* Waits until all commands of a failed operation are complete, so that the cause is known. Then the
  * group becomes lost. Caller holds the fabric's lock, which is released meanwhile. */
 static void first_failed(struct dxp_group *g)
@@ -130,7 +149,7 @@ static void first_failed(struct dxp_group *g)
 		host_fabric_leave(g->fabric);
 		group_rescue(g);
 		host_fabric_enter(g->fabric);
-		status = host_fabric_wait(g->fabric, first_settled, &e,
+		status = host_fabric_wait(g->fabric, first_explained, &e,
 					  min_u64(end_ns, clock_now_ns() + HOST_GROUP_LOOK_NS));
 	} while (status != DXP_OK && clock_now_ns() < end_ns);
 	status = failure_name(g);

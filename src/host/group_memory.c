@@ -3,8 +3,8 @@
  * that needs them creates them. */
 #include <stdlib.h>
 
-#include "collective/kernel.h"
 #include "collective/limits.h"
+#include "host/combine.h"
 #include "host/group.h"
 #include "host/internal.h"
 
@@ -70,22 +70,6 @@ static uint32_t first_on(const struct dxp_group *g, uint32_t member)
 	return first;
 }
 
-static int program_build(struct dxp_group *g, const struct dxp_collective *c, uint32_t member)
-{
-	struct dxp_program **program = &g->programs[c->type][c->reduction][member];
-	char options[KERNEL_OPTIONS_BYTES];
-
-	kernel_options(c->type, c->reduction, options);
-	int status = dxp_program_build(g->xpus[member], kernel_source, options, program);
-	if (status != DXP_EBUILD)
-		return status;
-	error_set(status, "its compiler rejects the kernel for type %s: %.150s",
-		  dxp_type_text(c->type), dxp_program_log(*program));
-	dxp_program_release(*program);
-	*program = NULL;
-	return c->type == DXP_DOUBLE ? DXP_EUNSUPPORTED : status;
-}
-
 static int programs_prepare(struct dxp_group *g, enum plan_operation operation,
 			    const struct dxp_collective *c)
 {
@@ -93,7 +77,9 @@ static int programs_prepare(struct dxp_group *g, enum plan_operation operation,
 
 	for (uint32_t m = 0; m < g->members; m++) {
 		const uint32_t first = first_on(g, m);
-		int status = first == m && !programs[m] ? program_build(g, c, m) : DXP_OK;
+		int status = DXP_OK;
+		if (first == m && !programs[m])
+			status = combine_build(g->xpus[m], c->type, c->reduction, &programs[m]);
 		if (status != DXP_OK)
 			return group_blame(g, operation, m, status);
 		programs[m] = programs[first];

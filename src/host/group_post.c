@@ -4,24 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/limits.h"
+#include "collective/posting.h"
+#include "host/combine.h"
 #include "host/group.h"
 #include "host/internal.h"
 #include "wire/reduction.h"
-
-#define LOCAL_SIZE \
-	64 /* work-items per work-group; every device can run 64, and one size needs one build */
 
 struct post {
 	struct dxp_group *g;
 	const struct plan *plan;
 	const struct dxp_collective *c;
 	struct group_operation *o;
-	dxp_event *names; /* event of each step; 0: the step is complete */
-	bool *own;        /* true: the step has an event of its own */
-	dxp_event *waits; /* events that the current step waits for */
-	uint32_t wait_count;
-	bool more; /* true: continues an operation whose members have all begun */
+	struct posting steps;
 };
 
 static uint64_t address_of(const struct post *p, uint32_t member, const struct plan_place *place)
@@ -33,31 +27,20 @@ static uint64_t address_of(const struct post *p, uint32_t member, const struct p
 	}
 }
 
-static void wait_add(struct post *p, dxp_event event)
-{
-	if (event)
-		p->waits[p->wait_count++] = event;
-}
-
 /* Collects the events that a step waits for. The first mark of a member also waits for the events
  * that the program listed for this member. */
 static void waits_collect(struct post *p, uint32_t index)
 {
-	const struct plan_step *s = &p->plan->steps[index];
-
-	p->wait_count = 0;
-	for (uint32_t i = 0; i < s->wait_count; i++)
-		wait_add(p, p->names[p->plan->waits[s->first_wait + i]]);
-	if (index >= p->plan->members || p->more)
+	if (!posting_collect(&p->steps, index))
 		return;
-	wait_add(p, p->g->ends[index]);
+	posting_wait(&p->steps, p->g->ends[index]);
 	for (uint32_t i = 0; p->c->parts && i < p->c->parts[index].wait_count; i++)
-		wait_add(p, p->c->parts[index].wait[i]);
+		posting_wait(&p->steps, p->c->parts[index].wait[i]);
 }
 
 static int copy_post(struct post *p, const struct plan_step *s, uint64_t to, dxp_event *event)
 {
-	const struct dxp_waits waits = {p->waits, p->wait_count, true, false};
+	const struct dxp_waits waits = {p->steps.waits, p->steps.wait_count, true, false};
 	const struct dxp_rect line = {.row_bytes = s->bytes, .rows = 1, .slices = 1};
 
 	return dxp_copy(p->g->xpus[s->member], address_of(p, s->member, &s->from), to, &line,
@@ -69,8 +52,8 @@ static int send_post(struct post *p, const struct plan_step *s, dxp_event *event
 	const struct dxp_transfer t = {.from_address = address_of(p, s->member, &s->from),
 				       .to_address = address_of(p, s->peer, &s->to),
 				       .bytes = s->bytes,
-				       .wait = p->waits,
-				       .wait_count = p->wait_count,
+				       .wait = p->steps.waits,
+				       .wait_count = p->steps.wait_count,
 				       .lazy = true};
 
 	if (p->g->xpus[s->member] == p->g->xpus[s->peer])
@@ -78,59 +61,21 @@ static int send_post(struct post *p, const struct plan_step *s, dxp_event *event
 	return dxp_send(p->g->xpus[s->member], p->g->xpus[s->peer], &t, event);
 }
 
-static struct dxp_argument value(const void *data, uint32_t bytes)
-{
-	struct dxp_argument a = {.kind = DXP_ARGUMENT_BYTES, .bytes = bytes};
-
-	memcpy(a.value, data, bytes);
-	return a;
-}
-
-/* Returns the aligned address before `address`. Sets *first to the number of elements between. */
-static struct dxp_argument buffer(uint64_t address, uint64_t element_bytes, uint64_t *first)
-{
-	const uint64_t rest = address % COLLECTIVE_KERNEL_ALIGN;
-
-	*first = rest / element_bytes;
-	return (struct dxp_argument){.kind = DXP_ARGUMENT_BUFFER, .address = address - rest};
-}
-
 static int combine_post(struct post *p, const struct plan_step *s, dxp_event *event)
 {
-	const uint64_t element_bytes = dxp_type_bytes(p->c->type);
-	const uint64_t count = s->bytes / element_bytes, stride = s->input_pitch / element_bytes;
-	const uint32_t divisor = s->divide ? p->g->members : 1;
-	uint64_t own, inputs, result;
-	const struct dxp_argument buffers[] = {
-		buffer(address_of(p, s->member, &s->from), element_bytes, &own),
-		buffer(address_of(p, s->member, &s->inputs), element_bytes, &inputs),
-		buffer(address_of(p, s->member, &s->to), element_bytes, &result),
-	};
-	const struct dxp_argument arguments[] = {
-		buffers[0],
-		buffers[1],
-		buffers[2],
-		value(&count, sizeof(count)),
-		value(&stride, sizeof(stride)),
-		value(&s->input_count, sizeof(s->input_count)),
-		value(&divisor, sizeof(divisor)),
-		value(&own, sizeof(own)),
-		value(&inputs, sizeof(inputs)),
-		value(&result, sizeof(result)),
-	};
-	const struct dxp_launch launch = {
+	const struct combine c = {
 		.program = p->g->programs[p->c->type][p->c->reduction][s->member],
-		.kernel = "combine",
-		.dimensions = 1,
-		.global = {(count + LOCAL_SIZE - 1) / LOCAL_SIZE * LOCAL_SIZE},
-		.local = {LOCAL_SIZE},
-		.arguments = arguments,
-		.argument_count = ARRAY_COUNT(arguments),
-		.wait = p->waits,
-		.wait_count = p->wait_count,
-		.lazy = true};
+		.element_bytes = (uint32_t)dxp_type_bytes(p->c->type),
+		.own = address_of(p, s->member, &s->from),
+		.inputs = address_of(p, s->member, &s->inputs),
+		.result = address_of(p, s->member, &s->to),
+		.bytes = s->bytes,
+		.input_pitch = s->input_pitch,
+		.input_count = s->input_count,
+		.divisor = s->divide ? p->g->members : 1,
+	};
 
-	return dxp_run(p->g->xpus[s->member], &launch, event);
+	return combine_start(p->g->xpus[s->member], &c, p->steps.waits, p->steps.wait_count, event);
 }
 
 static int through_post(struct post *p, const struct plan_step *s, dxp_event *event)
@@ -147,49 +92,50 @@ static int through_post(struct post *p, const struct plan_step *s, dxp_event *ev
 	c.bytes = s->bytes;
 	c.lazy = true;
 	host_fabric_enter(x->fabric);
-	int status = host_command_start_after(x, &c, p->waits, p->wait_count, event);
+	int status = host_command_start_after(x, &c, p->steps.waits, p->steps.wait_count, event);
 	host_fabric_leave(x->fabric);
 	return status;
 }
 
-static bool is_end(const struct plan *plan, uint32_t index)
-{
-	for (uint32_t m = 0; m < plan->members; m++)
-		if (plan->ends[m] == index)
-			return true;
-	return false;
-}
-
-/* Returns true if a mark needs no command, because it waits for at most one event, which can
- * replace it. The last event of a member must belong to this operation. */
-static bool mark_is_redundant(const struct post *p, uint32_t index)
-{
-	const struct plan_step *s = &p->plan->steps[index];
-
-	if (p->wait_count > 1 || (p->wait_count == 0 && is_end(p->plan, index)))
-		return false;
-	return !is_end(p->plan, index) || (index >= p->plan->members && s->wait_count == 1 &&
-					   p->own[p->plan->waits[s->first_wait]]);
-}
-
 static int mark_post(struct post *p, const struct plan_step *s, dxp_event *event)
 {
-	const struct dxp_waits waits = {p->waits, p->wait_count, true, false};
+	const struct dxp_waits waits = {p->steps.waits, p->steps.wait_count, true, false};
 
 	return dxp_mark(p->g->xpus[s->member], &waits, event);
+}
+
+static void event_keep(struct post *p, dxp_event event, uint32_t member, uint32_t peer)
+{
+	p->o->events[p->o->event_count++] = (struct group_event){event, member, peer};
+}
+
+/* Lets marks of the operation wait for events that are too many for one command. Marks that the
+ * library adds itself have no events here, so a failure in their wait lists would have no cause. */
+static int waits_fold(struct post *p, uint32_t member)
+{
+	while (p->steps.wait_count > COMMAND_WAITS_MAX) {
+		const struct dxp_waits waits = {p->steps.waits, COMMAND_WAITS_MAX, true, false};
+		dxp_event event;
+		int status = dxp_mark(p->g->xpus[member], &waits, &event);
+		if (status != DXP_OK)
+			return status;
+		event_keep(p, event, member, member);
+		posting_fold(&p->steps, COMMAND_WAITS_MAX, event);
+	}
+	return DXP_OK;
 }
 
 static int step_post(struct post *p, uint32_t index)
 {
 	const struct plan_step *s = &p->plan->steps[index];
 	dxp_event event = 0;
-	int status;
 
 	waits_collect(p, index);
-	if (s->kind == PLAN_MARK && mark_is_redundant(p, index)) {
-		p->names[index] = p->wait_count ? p->waits[0] : 0;
+	if (posting_merge(&p->steps, index))
 		return DXP_OK;
-	}
+	int status = waits_fold(p, s->member);
+	if (status != DXP_OK)
+		return group_blame(p->g, p->o->operation, s->member, status);
 	switch (s->kind) {
 	case PLAN_SEND: status = send_post(p, s, &event); break;
 	case PLAN_COPY: status = copy_post(p, s, address_of(p, s->member, &s->to), &event); break;
@@ -199,10 +145,8 @@ static int step_post(struct post *p, uint32_t index)
 	}
 	if (status != DXP_OK)
 		return group_blame(p->g, p->o->operation, s->member, status);
-	p->names[index] = event;
-	p->own[index] = true;
-	p->o->events[p->o->event_count++] =
-		(struct group_event){event, s->member, s->kind == PLAN_SEND ? s->peer : s->member};
+	posting_name(&p->steps, index, event);
+	event_keep(p, event, s->member, s->kind == PLAN_SEND ? s->peer : s->member);
 	return DXP_OK;
 }
 
@@ -235,7 +179,7 @@ static int operation_post(struct post *p)
 	int status = steps_post(p);
 
 	for (uint32_t m = 0; m < p->g->members && status == DXP_OK; m++)
-		p->o->ends[m] = p->names[p->plan->ends[m]];
+		p->o->ends[m] = posting_last(&p->steps, m);
 	if (status == DXP_OK)
 		status = events_give(p);
 	*p->g->end = p->o;
@@ -246,31 +190,23 @@ static int operation_post(struct post *p)
 	return DXP_OK;
 }
 
-/* Returns the length of the longest wait list of any step. */
+/* Returns the most events that a member's first mark waits for, besides those of the plan. */
 static uint32_t waits_most(const struct plan *plan, const struct dxp_collective *c)
 {
 	uint32_t most = 0;
 
-	for (uint32_t i = 0; i < plan->step_count; i++)
-		most = max_u32(most, plan->steps[i].wait_count);
 	for (uint32_t m = 0; c->parts && m < plan->members; m++)
-		most = max_u32(most, c->parts[m].wait_count + 1);
+		most = max_u32(most, c->parts[m].wait_count);
 	return most + 1;
 }
 
-static bool post_allocate(struct post *p)
+/* Returns the most events of an operation: of its steps, and of marks in waits_fold(). `added`:
+ * events that each member's first mark waits for besides those of the plan. */
+static size_t events_most(const struct plan *plan, uint32_t added)
 {
-	p->names = calloc(p->plan->step_count, sizeof(*p->names));
-	p->own = calloc(p->plan->step_count, sizeof(*p->own));
-	p->waits = calloc(waits_most(p->plan, p->c), sizeof(*p->waits));
-	return p->names && p->own && p->waits;
-}
+	const size_t waits = plan->wait_count + (size_t)added * plan->members;
 
-static void post_free(struct post *p)
-{
-	free(p->names);
-	free(p->own);
-	free(p->waits);
+	return plan->step_count + waits / (COMMAND_WAITS_MAX - 1) + 1;
 }
 
 int group_post(struct dxp_group *g, enum plan_operation operation, const struct plan *plan,
@@ -281,9 +217,11 @@ int group_post(struct dxp_group *g, enum plan_operation operation, const struct 
 
 	if (p.o) {
 		p.o->operation = operation;
-		p.o->events = calloc(plan->step_count, sizeof(*p.o->events));
+		p.o->events = calloc(events_most(plan, waits_most(plan, c)), sizeof(*p.o->events));
 	}
-	if (p.o && p.o->events && post_allocate(&p)) {
+	if (p.o && p.o->events)
+		status = posting_begin(&p.steps, plan, waits_most(plan, c), false);
+	if (status == DXP_OK) {
 		p.o->call = call;
 		p.o->by_switches = call != NULL;
 		status = operation_post(&p);
@@ -294,26 +232,28 @@ int group_post(struct dxp_group *g, enum plan_operation operation, const struct 
 		free(p.o);
 		free(call);
 	}
-	post_free(&p);
+	posting_end(&p.steps);
 	return status;
 }
 
 int group_post_more(struct dxp_group *g, struct group_operation *o, const struct plan *plan,
 		    const struct dxp_collective *c, dxp_event ends[DXP_GROUP_MEMBERS_MAX])
 {
-	struct post p = {.g = g, .plan = plan, .c = c, .o = o, .more = true};
+	struct post p = {.g = g, .plan = plan, .c = c, .o = o};
 	struct group_event *events =
-		realloc(o->events, ((size_t)o->event_count + plan->step_count) * sizeof(*events));
+		realloc(o->events, (o->event_count + events_most(plan, 0)) * sizeof(*events));
 	int status = DXP_ENOMEM;
 
 	if (events)
 		o->events = events;
-	if (events && post_allocate(&p))
+	if (events)
+		status = posting_begin(&p.steps, plan, 0, true);
+	if (status == DXP_OK)
 		status = steps_post(&p);
 	else
 		error_set(status, "out of memory");
 	for (uint32_t m = 0; m < g->members && status == DXP_OK; m++)
-		ends[m] = p.names[plan->ends[m]];
-	post_free(&p);
+		ends[m] = posting_last(&p.steps, m);
+	posting_end(&p.steps);
 	return status;
 }

@@ -11,44 +11,25 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "collective/rescue.h"
 #include "host/group.h"
 #include "host/internal.h"
 
-/* State of the commands of an allreduce by switches. */
-struct reports {
-	uint32_t lost, pending, failed, complete; /* numbers of members */
-	uint64_t done_bytes;                      /* of the members that lost the switches */
-	bool differ;                              /* true: their numbers differ */
-	/* Reason of the loss, and the member that reported it. DXP_EPEERLOST only if no member
-	 * knows more. */
-	int reason;
-	uint32_t reason_member;
-	bool is_lost[DXP_GROUP_MEMBERS_MAX];
-};
-
-static void report_add(struct reports *r, uint32_t member, const struct host_event *entry)
+static void report_add(struct rescue *r, uint32_t member, const struct host_event *entry)
 {
-	if (!entry || (entry->state == HOST_EVENT_DONE && entry->status == DXP_OK)) {
-		r->complete++;
-	} else if (entry->state == HOST_EVENT_DONE) {
-		r->failed++;
-	} else if (!entry->lost) {
-		r->pending++;
-	} else {
-		if (r->lost == 0 || r->reason == DXP_EPEERLOST) {
-			r->reason = entry->status;
-			r->reason_member = member;
-		}
-		r->differ |= r->lost > 0 && r->done_bytes != entry->done_bytes;
-		r->done_bytes = entry->done_bytes;
-		r->is_lost[member] = true;
-		r->lost++;
-	}
+	if (!entry || (entry->state == HOST_EVENT_DONE && entry->status == DXP_OK))
+		rescue_add(r, member, RESCUE_COMPLETE, DXP_OK, 0);
+	else if (entry->state == HOST_EVENT_DONE)
+		rescue_add(r, member, RESCUE_FAILED, entry->status, 0);
+	else if (!entry->lost)
+		rescue_add(r, member, RESCUE_PENDING, DXP_OK, 0);
+	else
+		rescue_add(r, member, RESCUE_LOST, entry->status, entry->done_bytes);
 }
 
-static void reports_read(struct dxp_group *g, const struct group_operation *o, struct reports *r)
+static void reports_read(struct dxp_group *g, const struct group_operation *o, struct rescue *r)
 {
-	*r = (struct reports){0};
+	*r = (struct rescue){0};
 	host_fabric_enter(g->fabric);
 	for (uint32_t m = 0; m < g->members; m++) {
 		struct host_event *entry = NULL;
@@ -81,7 +62,7 @@ static int settle(struct dxp_xpu *x, dxp_event command, dxp_event end, int statu
 	return posted;
 }
 
-static void all_fail(struct dxp_group *g, const struct group_operation *o, const struct reports *r,
+static void all_fail(struct dxp_group *g, const struct group_operation *o, const struct rescue *r,
 		     int status)
 {
 	for (uint32_t m = 0; m < g->members; m++)
@@ -111,21 +92,21 @@ static int rest_post(struct dxp_group *g, struct group_operation *o, uint64_t do
 	return status;
 }
 
-static int lost_continue(struct dxp_group *g, struct group_operation *o, const struct reports *r)
+static int lost_continue(struct dxp_group *g, struct group_operation *o, const struct rescue *r,
+			 enum rescue_step step)
 {
-	const uint64_t bytes = o->call->c.count * dxp_type_bytes(o->call->c.type);
 	dxp_event ends[DXP_GROUP_MEMBERS_MAX] = {0};
 	int status = DXP_OK;
 
-	if (r->failed)
+	if (step == RESCUE_CANCEL)
 		return DXP_ECANCELED;
-	if (r->differ || r->complete || r->done_bytes > bytes)
+	if (step == RESCUE_DIFFER)
 		return error_set(DXP_EPEERLOST,
 				 "%s: the switches are lost, and the members have different parts "
 				 "of the result, because one was stopped for seconds; repeat it "
 				 "with a new group",
 				 group_text(o->operation));
-	if (r->done_bytes < bytes)
+	if (step == RESCUE_REST)
 		status = rest_post(g, o, r->done_bytes, ends);
 	for (uint32_t m = 0; m < g->members && status == DXP_OK; m++)
 		status = settle(g->xpus[m], o->ends[m], ends[m], DXP_OK);
@@ -133,7 +114,7 @@ static int lost_continue(struct dxp_group *g, struct group_operation *o, const s
 	return status;
 }
 
-static void loss_note(struct dxp_group *g, const struct group_operation *o, const struct reports *r)
+static void loss_note(struct dxp_group *g, const struct group_operation *o, const struct rescue *r)
 {
 	const struct dxp_collective *c = &o->call->c;
 	char why[sizeof(g->ways.why)];
@@ -154,17 +135,19 @@ static void loss_note(struct dxp_group *g, const struct group_operation *o, cons
  * others only lost it; then group_retire() reports that failure. */
 static bool operation_look(struct dxp_group *g, struct group_operation *o)
 {
-	struct reports r;
+	struct rescue r;
 
 	reports_read(g, o, &r);
-	if (r.lost == 0)
+	const enum rescue_step step =
+		rescue_decide(&r, o->call->c.count * dxp_type_bytes(o->call->c.type));
+	if (step == RESCUE_NOTHING)
 		return true;
 	group_switch_suspend(g);
-	if (r.pending > 0)
+	if (step == RESCUE_AWAIT)
 		return false;
-	if (r.failed == 0)
+	if (step != RESCUE_CANCEL)
 		loss_note(g, o, &r);
-	int status = lost_continue(g, o, &r);
+	int status = lost_continue(g, o, &r, step);
 	if (status != DXP_OK && status != DXP_ECANCELED) {
 		group_switch_refuse(g, error_text());
 		group_lose(g, status);
@@ -179,7 +162,7 @@ static bool operation_look(struct dxp_group *g, struct group_operation *o)
 /* Lets the lost commands of an aborted group fail. */
 static void aborted_fail(struct dxp_group *g)
 {
-	struct reports r;
+	struct rescue r;
 
 	for (struct group_operation *o = g->first; o; o = o->next) {
 		if (!o->call)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "host/internal.h"
+#include "host/mpi.h"
 
 int dxp_mem_alloc(struct dxp_xpu *xpu, uint64_t bytes, uint64_t *address)
 {
@@ -39,6 +40,8 @@ int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address)
 	else
 		error_xpu(xpu, status, "free");
 	host_fabric_leave(xpu->fabric);
+	if (status == DXP_OK)
+		mpi_buffers_forget(xpu, &address);
 	return status;
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "host/internal.h"
+#include "host/mpi.h"
 
 struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node)
 {
@@ -250,6 +251,13 @@ void dxp_xpu_close(struct dxp_xpu *xpu)
 	struct command c = {.op = COMMAND_CLOSE};
 	struct command_reply reply;
 
+	host_fabric_enter(f);
+	const bool last = xpu->references == 1;
+	host_fabric_leave(f);
+	if (last) {
+		mpi_buffers_forget(xpu, NULL);
+		mpi_xpu_release(xpu);
+	}
 	host_fabric_enter(f);
 	if (xpu->references == 1 && xpu->status == DXP_OK)
 		request_call(xpu, &c, &reply, f->timeout_ns);

@@ -41,6 +41,7 @@ struct worker {
 	uint32_t reported; /* operations completed and reported */
 	uint64_t think_until_ns;
 	bool over;
+	uint32_t lost_at; /* `over`: number of the first operation that was lost or rejected */
 	struct rng rng;
 };
 
@@ -270,6 +271,7 @@ static void time_judge(struct inc_load *l, const struct inc_seat *seat, const st
 static void worker_lost(struct inc_load *l, struct worker *w, uint32_t number, int status,
 			size_t done, size_t elements)
 {
+	w->lost_at = w->over && w->lost_at < number ? w->lost_at : number;
 	w->over = true;
 	if (l->view.lost && number >= l->view.lost_at)
 		return;
@@ -290,7 +292,7 @@ static void tasks_end(struct inc_load *l, struct inc_seat *seat, struct worker *
 		if (t->call.status != DXP_OK)
 			worker_lost(l, w, t->number, t->call.status, t->call.done_elements,
 				    t->call.elements);
-		else if (w->over && t->spec.elements > 0)
+		else if (w->over && t->number > w->lost_at && t->spec.elements > 0)
 			wrong(l, "operation %u: member %u completes it after a lost one", t->number,
 			      seat->member);
 		task_free(t);

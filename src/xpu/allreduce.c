@@ -13,6 +13,7 @@
 #include <dxp/status.h>
 
 #include "base/clock.h"
+#include "xpu/pieces.h"
 #include "xpu/slot_internal.h"
 
 struct reduction {
@@ -24,9 +25,8 @@ struct reduction {
 	kernel_reduce_ended ended;    /* completes `kernel` */
 	struct switch_member *member; /* NULL: the reduction does not use the switches any more */
 	bool held_from, held_to;
-	uint64_t done_bytes;  /* bytes of the output that are complete */
-	uint32_t piece_bytes; /* bytes of the piece that is under way */
-	int status;           /* result of the piece at the switches */
+	struct pieces pieces;
+	int status; /* result of the piece at the switches */
 	/* BRIDGED memory: buffer of the piece, and its DMA */
 	uint8_t *buffer;
 	struct pump_transfer pump;
@@ -89,8 +89,9 @@ static void reduction_lost(struct reduction *r, int status)
 		status = switch_group_lost_status(r->member->group);
 	/* The other members may wait for this one. */
 	switch_group_give_up(r->member->group);
-	const struct command_lost lost = {
-		.event = r->work->graph.event, .done_bytes = r->done_bytes, .status = status};
+	const struct command_lost lost = {.event = r->work->graph.event,
+					  .done_bytes = r->pieces.done_bytes,
+					  .status = status};
 	member_detach(r);
 	ranges_drop(r);
 	r->next = t->lost;
@@ -121,12 +122,6 @@ static void reduction_fail(struct reduction *r, int status)
 	reduction_end(r, status);
 }
 
-/* Returns true if the host can continue the operation without switches. */
-static bool continues(int status)
-{
-	return status == DXP_EPEERLOST || status == DXP_EUNSUPPORTED;
-}
-
 /* ---- pieces ---- */
 
 static void piece_reduce(struct reduction *r, const uint8_t *send, uint8_t *receive)
@@ -135,13 +130,13 @@ static void piece_reduce(struct reduction *r, const uint8_t *send, uint8_t *rece
 	const struct switch_reduce reduce = {
 		.send = send,
 		.receive = receive,
-		.elements = r->piece_bytes / dxp_inc_type_bytes((enum dxp_inc_type)c->type),
+		.elements = r->pieces.piece_bytes / dxp_inc_type_bytes((enum dxp_inc_type)c->type),
 		.type = (enum dxp_inc_type)c->type,
 		.op = (enum dxp_inc_op)c->reduction,
 	};
 
 	int status = switch_group_reduce(r->member->group, &reduce);
-	if (continues(status))
+	if (pieces_continue(status))
 		reduction_lost(r, status);
 	else if (status != DXP_OK)
 		reduction_fail(r, status);
@@ -149,9 +144,9 @@ static void piece_reduce(struct reduction *r, const uint8_t *send, uint8_t *rece
 
 static void dma_complain(const struct reduction *r, const struct bridge_end *end)
 {
-	tenant_complain(r->tenant, "ALLREDUCE: %s failed at byte %llu: %s",
-			bridged_step_name(end->step), (unsigned long long)(r->done_bytes + end->at),
-			bridged_end_text(end));
+	tenant_complain(
+		r->tenant, "ALLREDUCE: %s failed at byte %llu: %s", bridged_step_name(end->step),
+		(unsigned long long)(r->pieces.done_bytes + end->at), bridged_end_text(end));
 }
 
 static void piece_begin(struct reduction *r);
@@ -159,15 +154,13 @@ static void piece_begin(struct reduction *r);
 /* Handles the end of a piece, of which `bytes` bytes are complete. */
 static void piece_end(struct reduction *r, uint64_t bytes)
 {
-	r->done_bytes += bytes;
-	if (r->status != DXP_OK)
-		reduction_lost(r, r->status);
-	else if (left(r))
-		reduction_end(r, DXP_ECANCELED);
-	else if (r->done_bytes < r->command.bytes)
-		piece_begin(r);
-	else
-		reduction_end(r, DXP_OK);
+	switch (pieces_ended(&r->pieces, r->status, bytes, left(r))) {
+	case PIECES_NEXT: piece_begin(r); break;
+	case PIECES_COMPLETE: reduction_end(r, DXP_OK); break;
+	case PIECES_LOST: reduction_lost(r, r->status); break;
+	case PIECES_FAILED: reduction_fail(r, r->status); break;
+	case PIECES_CANCELLED: reduction_end(r, DXP_ECANCELED); break;
+	}
 }
 
 static void piece_written(struct pump_transfer *p, const struct bridge_end *end)
@@ -208,9 +201,9 @@ static void piece_move(struct reduction *r, bool in, uint64_t bytes)
 	r->pump = (struct pump_transfer){.ended = in ? piece_written : piece_read};
 	if (in) {
 		r->pump.source = r->buffer;
-		r->pump.device_to = c->to + r->done_bytes;
+		r->pump.device_to = c->to + r->pieces.done_bytes;
 	} else {
-		r->pump.device_from = c->from + r->done_bytes;
+		r->pump.device_from = c->from + r->pieces.done_bytes;
 		r->pump.sink = r->buffer;
 	}
 	int status = pump_begin(bridged_pump(r->tenant->slot->bridged), &r->pump, &order,
@@ -224,12 +217,13 @@ static void piece_begin(struct reduction *r)
 {
 	const struct allreduce_command *c = &r->command;
 	uint8_t *base = r->tenant->memory->base;
+	const uint64_t done = r->pieces.done_bytes;
 
-	r->piece_bytes = (uint32_t)min_u64(c->bytes - r->done_bytes, COMMAND_ALLREDUCE_PIECE);
+	pieces_next(&r->pieces);
 	if (r->buffer)
-		piece_move(r, false, r->piece_bytes);
+		piece_move(r, false, r->pieces.piece_bytes);
 	else
-		piece_reduce(r, base + c->from + r->done_bytes, base + c->to + r->done_bytes);
+		piece_reduce(r, base + c->from + done, base + c->to + done);
 }
 
 void allreduce_reduced(struct switch_member *m, int status, size_t elements)
@@ -239,9 +233,7 @@ void allreduce_reduced(struct switch_member *m, int status, size_t elements)
 	const uint64_t bytes = elements * dxp_inc_type_bytes((enum dxp_inc_type)c->type);
 
 	r->status = status;
-	if (status != DXP_OK && !continues(status))
-		reduction_fail(r, status);
-	else if (r->buffer && bytes > 0)
+	if (r->buffer && bytes > 0 && (status == DXP_OK || pieces_continue(status)))
 		piece_move(r, true, bytes);
 	else
 		piece_end(r, bytes);
@@ -285,6 +277,8 @@ static void reduction_start(const struct reduction *with)
 		return;
 	}
 	*r = *with;
+	r->pieces =
+		(struct pieces){.bytes = r->command.bytes, .piece_max = COMMAND_ALLREDUCE_PIECE};
 	r->tenant->busy++;
 	int status = reduction_prepare(r);
 	if (status == DXP_OK)
