@@ -154,7 +154,8 @@ on b 'apt install -y ./dxp_*.deb ./dxpd_*.deb pocl-opencl-icd'
 on b 'dxp join 10.0.0.1 TOKEN --dir /var/lib/dxp'
 expect 'joined the fabric of 10.0.0.1 as b'
 on b 'systemctl enable --now dxpd'
-inside b 'journalctl --no-pager -u dxpd' >"$scratch/out"
+inside b 'journalctl --no-pager \
+	_SYSTEMD_INVOCATION_ID=$(systemctl show -P InvocationID dxpd)' >"$scratch/out"
 ! grep -E 'warning|error' "$scratch/out" || die 'the service has warnings'
 on a "dxp grant a '*'"
 on a 'dxp run -- clinfo -l'
