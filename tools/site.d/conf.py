@@ -15,6 +15,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
+# Browsers do not let pages from files fetch the summaries.
+html_show_search_summary = False
 # Both have a contrast of at least 4.5 on the background of their scheme.
 pygments_style = "xcode"
 pygments_dark_style = "github-dark"
