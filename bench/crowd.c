@@ -77,7 +77,6 @@ static int endpoint_open(struct crowd *c, uint32_t i)
 		.node = (uint16_t)(CROWD_FIRST_ID + i),
 		.incarnation = CROWD_INCARNATION,
 		.window_packets = WINDOW_PACKETS,
-		.payload_crc = true,
 		.ops = &ops,
 		.entropy = rng_entropy_kernel,
 		.token = token,

@@ -244,7 +244,7 @@ static int count_run(const struct bench_options *o, unsigned count)
 				  .depth = DEPTH,
 				  .count = UINT32_MAX,
 				  .budget_ns = o->quick ? S_NS / 2 : 3 * S_NS,
-				  .no_payload_crc = o->no_payload_crc};
+				  .payload_crc = o->payload_crc};
 	struct figures f[ARRAY_COUNT(contenders)][ROUNDS_MAX] = {0};
 
 	for (unsigned r = 0; r < o->rounds; r++)

@@ -81,8 +81,7 @@ static uint64_t token(void *context, uint32_t id)
 static int end_open(struct end *e, const struct udp_address *at, uint16_t node)
 {
 	const struct link_options link = {.bind = *at, .whole = true};
-	struct nic_options nic = {
-		.node = node, .payload_crc = true, .entropy = rng_entropy_kernel, .token = token};
+	struct nic_options nic = {.node = node, .entropy = rng_entropy_kernel, .token = token};
 
 	rng_entropy_kernel(NULL, &nic.incarnation, sizeof(nic.incarnation));
 	rng_entropy_kernel(NULL, nic.uuid, sizeof(nic.uuid));

@@ -21,8 +21,8 @@ static const struct {
 	 "  --only TEXT       only contenders whose name contains it\n"},
 	{{"case", required_argument, NULL, 'c'},
 	 "  --case TEXT       only cases whose name contains it\n"},
-	{{"no-payload-crc", no_argument, NULL, 'n'},
-	 "  --no-payload-crc  protect the payload by the UDP checksum only\n"},
+	{{"payload-crc", required_argument, NULL, 'n'},
+	 "  --payload-crc MODE  RLTP's checksum over the payload: auto (default), always, never\n"},
 	{{"engine", required_argument, NULL, 'e'},
 	 "  --engine NAME     engine that has the memory, as for `dxpd --engine` (board:fast)\n"},
 	{{"sizes", no_argument, NULL, 's'},
@@ -60,6 +60,14 @@ static bool lab_known(const char *name)
 	return false;
 }
 
+static bool payload_crc_known(const char *mode)
+{
+	if (strcmp(mode, "auto") == 0 || strcmp(mode, "always") == 0 || strcmp(mode, "never") == 0)
+		return true;
+	fprintf(stderr, "dxp bench: --payload-crc is auto, always or never, not '%s'\n", mode);
+	return false;
+}
+
 bool bench_wanted(const char *only, const char *name)
 {
 	return !only || strstr(name, only);
@@ -84,7 +92,7 @@ static int option_parse(int letter, struct bench_options *out)
 	case 'l': out->lab = optarg; return lab_known(optarg) ? -1 : 2;
 	case 'o': out->only = optarg; return -1;
 	case 'c': out->only_case = optarg; return -1;
-	case 'n': out->no_payload_crc = true; return -1;
+	case 'n': out->payload_crc = optarg; return payload_crc_known(optarg) ? -1 : 2;
 	case 'e': out->engine = optarg; return -1;
 	case 'p': out->parts = true; return -1;
 	case 's': out->sizes = true; return -1;

@@ -9,13 +9,13 @@
 
 struct bench_options {
 	bool json;
-	const char *lab;       /* NULL: all labs */
-	unsigned rounds;       /* how often each measurement alternates with its peer */
-	bool quick;            /* a tenth of the work */
-	const char *only;      /* only contenders whose name contains this; NULL: all */
-	const char *only_case; /* only cases whose name contains this; NULL: all */
-	bool no_payload_crc;
-	const char *engine; /* NULL: the benchmark's own choice */
+	const char *lab;         /* NULL: all labs */
+	unsigned rounds;         /* how often each measurement alternates with its peer */
+	bool quick;              /* a tenth of the work */
+	const char *only;        /* only contenders whose name contains this; NULL: all */
+	const char *only_case;   /* only cases whose name contains this; NULL: all */
+	const char *payload_crc; /* auto, always or never; NULL: auto */
+	const char *engine;      /* NULL: the benchmark's own choice */
 	bool sizes;
 	bool parts;
 };
@@ -28,9 +28,9 @@ bool bench_rounds_parse(const char *text, unsigned *out);
 
 /* --rounds, --quick, --json, --help */
 #define BENCH_OPTIONS_ALL "rqjh"
-/* --lab, --only, --case, --no-payload-crc */
+/* --lab, --only, --case, --payload-crc */
 #define BENCH_OPTIONS_LAB "locn"
-/* Options of benchmarks with contenders in labs, without --no-payload-crc. Letters of other
+/* Options of benchmarks with contenders in labs, without --payload-crc. Letters of other
  * options: 'e' --engine, 's' --sizes, 'p' --parts. */
 #define BENCH_OPTIONS_LAB_ONLY "loc"
 

@@ -31,8 +31,8 @@ struct work {
 	/* round trips per clock read, for depth 1; above 1 where a read costs as much as a round
 	 * trip; 0 means 1 */
 	uint32_t batch;
-	bool spin; /* both ends poll without sleeping */
-	bool no_payload_crc;
+	bool spin;               /* both ends poll without sleeping */
+	const char *payload_crc; /* of RLTP: auto, always or never; NULL: auto */
 };
 
 /* Returns the bytes of either end's memory, which operations use in rotation. Except for latency

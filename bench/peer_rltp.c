@@ -41,7 +41,7 @@ static int end_open(struct peer_end *e, struct rltp_end *r)
 		.static_id = e->far ? FAR_ID : NEAR_ID,
 		.bind = e->far ? e->ends->far : e->ends->near,
 		.spin_ns = WAIT_SPIN_NS,
-		.no_payload_crc = e->work->no_payload_crc,
+		.payload_crc = e->work->payload_crc,
 	};
 
 	uint64_t region_bytes = work_region_bytes(e->work);

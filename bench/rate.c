@@ -35,7 +35,7 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 			 .warmup = 10000,
 			 .count = o->quick ? MESSAGES / 16 : MESSAGES,
 			 .budget_ns = o->quick ? S_NS : 4 * S_NS,
-			 .no_payload_crc = o->no_payload_crc},
+			 .payload_crc = o->payload_crc},
 		.contenders = contenders,
 		.count = ARRAY_COUNT(contenders),
 		.reference = 1,

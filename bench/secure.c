@@ -59,7 +59,7 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 				 .count = max_u64(o->quick ? s->count / 8 : s->count, 2),
 				 .budget_ns = 4 * S_NS,
 				 .spin = s->spin,
-				 .no_payload_crc = o->no_payload_crc},
+				 .payload_crc = o->payload_crc},
 			.contenders = contenders,
 			.count = ARRAY_COUNT(contenders),
 			.reference = 0,

@@ -54,7 +54,7 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 				 .warmup = (uint32_t)max_u64((16u << 20) / s->bytes, 1),
 				 .count = max_u64((o->quick ? total / 8 : total) / s->bytes, 2),
 				 .budget_ns = 10 * S_NS,
-				 .no_payload_crc = o->no_payload_crc},
+				 .payload_crc = o->payload_crc},
 			.contenders = contenders,
 			.count = ARRAY_COUNT(contenders),
 			.reference = 1,

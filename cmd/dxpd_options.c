@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "bridge/limits.h"
 #include "cmd/options/context.h"
+#include "cmd/options/payload_crc.h"
 #include "cmd/options/protect.h"
 #include "host/config.h"
 #include "inc/where.h"
@@ -272,6 +273,10 @@ static const struct option_row rows[] = {
 	 "machine; encrypt; integrity: a tag, payload in clear; none; peers must have the same; "
 	 "also DXP_PROTECT (docs/guide/security.md)",
 	 PARSED(option_protect_set, NULL, "auto")},
+	{"payload-crc", "MODE",
+	 "checksum over the payload of packets without a tag: auto (default): yes, but not between "
+	 "processes of one machine; always; never; peers may differ; also DXP_PAYLOAD_CRC",
+	 PARSED(option_payload_crc_set, NULL, "auto")},
 	{"memory", "SIZE", "memory of each slot, 1M to 1024G, with K, M or G; default 256M",
 	 OPTION_BYTES, &a.memory, XPU_MEMORY_MIN, XPU_MEMORY_MAX},
 	{"host-memory", "SIZE",

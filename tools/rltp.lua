@@ -133,6 +133,8 @@ field("hello.psn", "First packet number", "uint32", base.DEC)
 field("hello.rwnd", "Receive window in packets", "uint16", base.DEC)
 field("hello.payload", "Largest payload", "uint16", base.DEC)
 field("hello.features", "Features", "uint32", base.HEX)
+field("hello.machine", "Boot of the machine, high half", "uint32", base.HEX)
+field("hello.machine_low", "Boot of the machine, low half", "uint32", base.HEX)
 field("hello.uuid", "UUID", "bytes")
 field("hello.token", "Token", "uint64", base.HEX)
 field("hello.cookie", "Cookie", "uint64", base.HEX)
@@ -436,7 +438,8 @@ function bodies.HELLO(tvb, tree, info)
 	add_run(tree, tvb, 32, {
 		{ "hello.incarnation", 8 }, { "hello.epoch", 4 }, { "hello.session", 4 },
 		{ "hello.psn", 4 }, { "hello.rwnd", 2 }, { "hello.payload", 2 },
-		{ "hello.features", 4 }, { nil, 4 }, { "hello.uuid", 16 }, { "hello.token", 8 },
+		{ "hello.features", 4 }, { "hello.machine", 4 }, { "hello.uuid", 16 },
+		{ "hello.token", 8 },
 	})
 	if tvb(1, 1):uint() == 1 then
 		tree:add(fields["hello.cookie"], tvb(88, 8))
@@ -445,6 +448,7 @@ function bodies.HELLO(tvb, tree, info)
 	end
 	add_run(tree, tvb, 96, {
 		{ "hello.nap_credit", 2 }, { "hello.recovery", 1 }, { "hello.protect", 1 },
+		{ "hello.machine_low", 4 },
 	})
 	if tvb(99, 1):uint() == 0 then
 		tree:add(fields["hello.tag"], tvb(104, 16))

@@ -275,11 +275,27 @@ static void check_protection(struct check *c, const struct paths *p, const struc
 			  "none: anybody on the path can read and change the packets");
 }
 
+static void check_payload(struct check *c, const struct paths *p, const struct path *path)
+{
+	struct rltp_view view;
+
+	if (path_view(p->fabric, path->row->id, &view) != DXP_OK)
+		check_set(c, CHECK_FAIL, "payload check", NULL, "%s", dxp_fabric_error(NULL));
+	else if (view.protect)
+		check_set(c, CHECK_OK, "payload check", NULL, "the tag of each packet");
+	else if (view.payload_crc)
+		check_set(c, CHECK_OK, "payload check", NULL, "CRC-32C of each packet");
+	else
+		check_set(c, CHECK_OK, "payload check", NULL,
+			  "none in sent packets: the path has no wire, or --payload-crc is never");
+}
+
 static void path_measure(struct paths *p, const struct path *path)
 {
 	check_version(check_add(p, path->row), path);
 	check_round_trip(check_add(p, path->row), path->xpu);
 	check_protection(check_add(p, path->row), p, path);
+	check_payload(check_add(p, path->row), p, path);
 	check_mtu(check_add(p, path->row), p, path);
 	check_loss(check_add(p, path->row), p, path);
 	check_interface(check_add(p, path->row), &path->row->address);

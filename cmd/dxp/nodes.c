@@ -39,6 +39,8 @@ struct traffic {
 	uint64_t in_bytes, out_bytes;
 	/* protection of packets between this host and the node; NULL: unknown */
 	const char *protect;
+	/* what checks the payload of packets that this host sends to the node */
+	const char *payload_check;
 };
 
 /* SENT_LO, SENT_HI, RECEIVED_LO and RECEIVED_HI are adjacent. */
@@ -63,8 +65,12 @@ static void read_one(void *context, size_t i)
 	int status = dxp_xpu_open(q->fabric, q->nodes[i].name, &xpu);
 	if (status == DXP_OK) {
 		status = dxp_reg_read(xpu, CFG_SENT_LO, words, COUNTERS);
-		if (status == DXP_OK && path_view(q->fabric, q->nodes[i].id, &view) == DXP_OK)
+		if (status == DXP_OK && path_view(q->fabric, q->nodes[i].id, &view) == DXP_OK) {
 			out->protect = wire_protect_name(view.protect);
+			out->payload_check = view.protect       ? "tag"
+					     : view.payload_crc ? "crc"
+								: "none";
+		}
 		dxp_xpu_close(xpu);
 	}
 	out->silent = reach_silent(status);
@@ -156,6 +162,9 @@ json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 				    json_integer((json_int_t)traffic->out_bytes));
 		if (traffic->protect)
 			json_object_set_new(node, "protect", json_string(traffic->protect));
+		if (traffic->payload_check)
+			json_object_set_new(node, "payload_check",
+					    json_string(traffic->payload_check));
 	}
 	return node;
 }

@@ -16,7 +16,7 @@ struct paths {
 	const struct node_entry *nodes;
 	size_t count;
 	struct stats_list list; /* a view for each node */
-	uint64_t median_ns;     /* median of the shortest round trips; 0: none is known */
+	uint64_t median_ns;     /* lower median of the shortest round trips; 0: none is known */
 };
 
 /* Sets median_ns. Returns false if out of memory. */

@@ -5,18 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "base/util.h"
 #include "node/limits.h"
 
 #define LOSSY_SENT  20 /* short probes from which on loss is judged */
 #define LOSSY_SHARE 20 /* lossy: more than 1/20 of the probes lost */
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 bool paths_judge(struct paths *p)
 {
@@ -32,8 +26,7 @@ bool paths_judge(struct paths *p)
 		for (uint32_t k = 0; k < p->list.views[i].path_count; k++)
 			if (p->list.views[i].paths[k].min_rtt_ns)
 				all[count++] = p->list.views[i].paths[k].min_rtt_ns;
-	qsort(all, count, sizeof(*all), by_value);
-	p->median_ns = count ? all[count / 2] : 0;
+	p->median_ns = median_lower(all, count);
 	free(all);
 	return true;
 }

@@ -35,18 +35,19 @@ struct run {
 	char folder[64];
 };
 
-static const char text[] = "Runs an unmodified program with the xPUs of the fabric as its OpenCL "
-			   "devices, and no other devices\n"
-			   "unless --beside is given. The exit status is that of the program; 126 "
-			   "and 127: it could not be started.\n"
-			   "\n"
-			   "  dxp run -- clinfo -l\n"
-			   "  dxp run --nodes 2 -- python3 demo.py\n"
-			   "  dxp run --nodes gpu3,gpu4 --trace run.json -- ./simulation\n"
-			   "\n"
-			   "When the program exits, a table shows for each node: commands, bytes "
-			   "from and to the host (IN, OUT) and other\n"
-			   "nodes (FROM, TO), and how long transfers and the device were busy.";
+static const char text[] =
+	"Runs an unmodified program with the xPUs of the fabric as its OpenCL "
+	"devices, and no other devices\n"
+	"unless --beside is given. The exit status is that of the program; 126 "
+	"and 127: it could not be started.\n"
+	"\n"
+	"  dxp run -- clinfo -l\n"
+	"  dxp run --nodes 2 -- python3 demo.py\n"
+	"  dxp run --nodes gpu3,gpu4 --trace run.json -- ./simulation\n"
+	"\n"
+	"When the program exits, a table shows for each node: commands, bytes "
+	"from and to the host (IN, OUT) and other\n"
+	"nodes and switches (FROM, TO), and how long transfers and the device were busy.";
 
 /* ---- the plugin ---- */
 

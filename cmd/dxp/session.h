@@ -9,6 +9,7 @@
 
 #include "cmd/options/context.h"
 #include "cmd/options/options.h"
+#include "cmd/options/payload_crc.h"
 #include "cmd/options/protect.h"
 
 struct session_options {
@@ -75,9 +76,17 @@ struct session_options {
 			OPTION_PARSED, NULL, .parse = option_protect_set, .initial = "auto",  \
 					     .common = true,                                  \
 	}
+#define PAYLOAD_CRC_ROW                                                                          \
+	{                                                                                        \
+		"payload-crc", "MODE",                                                           \
+			"checksum over the payload of sent packets: auto (default), always or "  \
+			"never; see dxpd",                                                       \
+			OPTION_PARSED, NULL, .parse = option_payload_crc_set, .initial = "auto", \
+					     .common = true,                                     \
+	}
 /* Options of commands that join a fabric. */
-#define SESSION_ROWS(o)                            \
-	MANAGER_ROWS(o), BIND_ROW(o), PROTECT_ROW, \
+#define SESSION_ROWS(o)                                             \
+	MANAGER_ROWS(o), BIND_ROW(o), PROTECT_ROW, PAYLOAD_CRC_ROW, \
 		COMMON_ROW("name", "NAME", "own name (default: dxp-PID)", (o).fabric.name)
 
 struct session {

@@ -129,7 +129,8 @@ kernel void forward4(global const float *in, global const float *w, global const
 
 /* After the gradients: the sum of losses, the number of hits. */
 kernel void gradient4(global const float *in, global const float *delta, global const float *loss,
-		      global const int *hit, global int *gradients, uint samples, int limit)
+		      global const int *hit, global int *gradients, uint samples, int limit,
+		      uint first)
 {
 	const uint i = get_global_id(0), weights = CLASSES * OUTPUTS3;
 	int sum = 0;
@@ -146,7 +147,7 @@ kernel void gradient4(global const float *in, global const float *delta, global 
 		else
 			sum += i == PARAMETERS4 ? rounded(loss[s], limit) : hit[s];
 	}
-	gradients[i] = sum;
+	gradients[first + i] = sum;
 }
 
 kernel void delta3(global const float *delta4, global const float *w4, global const float *out3,
@@ -163,7 +164,7 @@ kernel void delta3(global const float *delta4, global const float *w4, global co
 }
 
 kernel void gradient3(global const float *in, global const float *delta, global int *gradients,
-		      uint samples, int limit)
+		      uint samples, int limit, uint first)
 {
 	const uint i = get_global_id(0), weights = OUTPUTS3 * OUTPUTS2;
 	int sum = 0;
@@ -175,7 +176,7 @@ kernel void gradient3(global const float *in, global const float *delta, global 
 						     in[s * OUTPUTS2 + i % OUTPUTS2],
 					     limit)
 				   : rounded(delta[s * OUTPUTS3 + i - weights], limit);
-	gradients[i] = sum;
+	gradients[first + i] = sum;
 }
 
 kernel void delta2(global const float *delta3, global const float *w3, global const uchar *from,
@@ -215,7 +216,7 @@ float bias_gradient(global const float *delta, uint points)
 }
 
 kernel void gradient2(global const float *in, global const float *delta, global const uchar *from,
-		      global int *gradients, uint samples, int limit)
+		      global int *gradients, uint samples, int limit, uint first)
 {
 	const uint i = get_global_id(0), weights = CHANNELS2 * CHANNELS1 * TAPS;
 	const uint out = i < weights ? i / (CHANNELS1 * TAPS) : i - weights;
@@ -232,7 +233,7 @@ kernel void gradient2(global const float *in, global const float *delta, global 
 					    : bias_gradient(delta + at, POINTS2);
 		sum += rounded(g, limit);
 	}
-	gradients[i] = sum;
+	gradients[first + i] = sum;
 }
 
 /* One work-item per channel: adds what the second layer's outputs pass back. */
@@ -260,7 +261,8 @@ kernel void delta1(global const float *delta2, global const float *w2, global co
 }
 
 kernel void gradient1(global const float *batch, global const float *delta,
-		      global const uchar *from, global int *gradients, uint samples, int limit)
+		      global const uchar *from, global int *gradients, uint samples, int limit,
+		      uint first)
 {
 	const uint i = get_global_id(0), weights = CHANNELS1 * TAPS;
 	const uint out = i < weights ? i / TAPS : i - weights, tap = i % TAPS;
@@ -276,25 +278,25 @@ kernel void gradient1(global const float *batch, global const float *delta,
 				    : bias_gradient(delta + at, POINTS1);
 		sum += rounded(g, limit);
 	}
-	gradients[i] = sum;
+	gradients[first + i] = sum;
 }
 
 /* Steepest descent with momentum. `share`, 1 / (batch * GRADIENT_ONE), turns the batch's sum into
  * the mean. */
 kernel void update(global const int *gradients, global float *w, global float *velocity, uint count,
-		   float share, float rate, float momentum)
+		   float share, float rate, float momentum, uint first)
 {
 	const uint i = get_global_id(0);
 
 	if (i >= count)
 		return;
-	velocity[i] = momentum * velocity[i] + share * gradients[i];
+	velocity[i] = momentum * velocity[i] + share * gradients[first + i];
 	w[i] -= rate * velocity[i];
 }
 
 /* Loss and hits follow the last layer's gradients. */
-kernel void tally(global const int *gradients, global long *totals)
+kernel void tally(global const int *gradients, global long *totals, uint first)
 {
-	totals[0] += gradients[PARAMETERS4];
-	totals[1] += gradients[PARAMETERS4 + 1];
+	totals[0] += gradients[first + PARAMETERS4];
+	totals[1] += gradients[first + PARAMETERS4 + 1];
 }

@@ -34,7 +34,8 @@ static const struct kernel_row {
 	[TALLY] = {"tally", false, 1, {GRADIENTS4, TOTALS}},
 };
 
-/* Bytes per sample of a launch, per sample of all, and fixed. */
+/* Bytes per sample of a launch, per sample of all, and fixed. Buckets have the bytes of
+ * gradients. */
 static const struct buffer_row {
 	uint32_t batch, all, fixed;
 } sizes[BUFFERS] = {
@@ -62,16 +63,22 @@ static const struct buffer_row {
 	[VELOCITY2] = {.fixed = 4 * PARAMETERS2},
 	[VELOCITY3] = {.fixed = 4 * PARAMETERS3},
 	[VELOCITY4] = {.fixed = 4 * PARAMETERS4},
-	[GRADIENTS1] = {.fixed = 4 * PARAMETERS1},
-	[GRADIENTS2] = {.fixed = 4 * PARAMETERS2},
-	[GRADIENTS3] = {.fixed = 4 * PARAMETERS3},
-	[GRADIENTS4] = {.fixed = 4 * SUMS4},
 	[TOTALS] = {.fixed = 2 * 8},
 };
 
 size_t launch_bytes(const struct network *n, enum buffer b)
 {
+	if (b >= GRADIENTS1 && b <= GRADIENTS4)
+		return n->buckets[n->bucket_of[b - GRADIENTS1]].count * sizeof(cl_int);
 	return (size_t)sizes[b].all * n->sample_count + sizes[b].fixed;
+}
+
+/* Returns the lowest layer's gradients of the same bucket for gradients, else `b`. */
+static enum buffer owner_of(const struct network *n, enum buffer b)
+{
+	if (b < GRADIENTS1 || b > GRADIENTS4)
+		return b;
+	return GRADIENTS1 + n->buckets[n->bucket_of[b - GRADIENTS1]].last;
 }
 
 static void buffers_open(struct network *n, struct replica *r, uint32_t part)
@@ -80,6 +87,12 @@ static void buffers_open(struct network *n, struct replica *r, uint32_t part)
 	cl_int error;
 
 	for (enum buffer b = IMAGES; b < BUFFERS; b++) {
+		const enum buffer owner = owner_of(n, b);
+		if (owner != b) {
+			r->buffers[b] = r->buffers[owner];
+			network_check(clRetainMemObject(r->buffers[b]), "clRetainMemObject");
+			continue;
+		}
 		const size_t bytes = (size_t)sizes[b].batch * part + launch_bytes(n, b);
 		r->buffers[b] = clCreateBuffer(n->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
 		network_check(error, "clCreateBuffer");
@@ -131,13 +144,17 @@ void launch_open(struct network *n, struct replica *r, uint32_t part)
 	network_check(error, "clCreateCommandQueue");
 	buffers_open(n, r, part);
 	kernels_open(n, r);
-	for (uint32_t i = 0; i < LAYERS; i++)
+	for (uint32_t i = 0; i < LAYERS; i++) {
+		const cl_uint *at = &n->offset_of[i];
+		const enum kernel update = UPDATE1 + i;
 		argument_set(r, gradients[i], 1, sizeof(limit), &limit);
-	for (enum kernel k = UPDATE1; k <= UPDATE4; k++) {
-		argument_set(r, k, 0, sizeof(cl_uint), &rows[k].items);
-		argument_set(r, k, 1, sizeof(share), &share);
-		argument_set(r, k, 3, sizeof(cl_float), &n->options->momentum);
+		argument_set(r, gradients[i], 2, sizeof(*at), at);
+		argument_set(r, update, 0, sizeof(cl_uint), &rows[update].items);
+		argument_set(r, update, 1, sizeof(share), &share);
+		argument_set(r, update, 3, sizeof(cl_float), &n->options->momentum);
+		argument_set(r, update, 4, sizeof(*at), at);
 	}
+	argument_set(r, TALLY, 0, sizeof(cl_uint), &n->offset_of[LAYERS - 1]);
 	launch_rate(r, n->options->rate);
 }
 
@@ -163,12 +180,11 @@ void launch(struct replica *r, enum kernel k, uint32_t samples, cl_event after, 
 		      "clEnqueueNDRangeKernel");
 }
 
-void launch_forward(struct replica *r, uint32_t first, uint32_t samples, uint32_t seed)
+void launch_gather(struct replica *r, uint32_t first, uint32_t samples, uint32_t seed)
 {
 	argument_set(r, GATHER, 0, sizeof(first), &first);
 	argument_set(r, GATHER, 1, sizeof(seed), &seed);
-	for (enum kernel k = GATHER; k <= FORWARD4; k++)
-		launch(r, k, samples, NULL, NULL);
+	launch(r, GATHER, samples, NULL, NULL);
 }
 
 void launch_samples(struct replica *r, uint32_t samples)

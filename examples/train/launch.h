@@ -16,9 +16,8 @@ size_t launch_bytes(const struct network *n, enum buffer b);
  * NULL. */
 void launch(struct replica *r, enum kernel k, uint32_t samples, cl_event after, cl_event *event);
 
-/* Enqueues the forward pass of `samples` samples from order[first]. `seed` shifts images; 0: no
- * shifts. */
-void launch_forward(struct replica *r, uint32_t first, uint32_t samples, uint32_t seed);
+/* Copies `samples` samples from order[first] to the batch. `seed` shifts images; 0: no shifts. */
+void launch_gather(struct replica *r, uint32_t first, uint32_t samples, uint32_t seed);
 
 void launch_samples(struct replica *r, uint32_t samples);
 

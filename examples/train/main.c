@@ -49,7 +49,8 @@ static void epoch_run(struct network *n, uint32_t *order, uint32_t steps, uint32
 	e->training = network_finish(n);
 	e->seconds = now() - begin;
 	e->seconds_all += e->seconds;
-	e->host_bytes = sum_host_bytes(n->sum);
+	e->steps = steps;
+	e->sums = sum_totals(n->sum);
 	e->test = network_evaluate(n, learnable, e->held);
 	e->weights = network_same(n);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps are enqueued without waiting. Layers go backwards: while one layer's sums travel, replicas
- * compute the layer before. Updates come last, as sums end, so only the first layer's sum overlaps
- * with nothing. */
+/* Steps are enqueued without waiting. While a bucket's sums travel, replicas compute the layers
+ * before, and then the next step up to the layers of the bucket. So the sums of the first layers,
+ * which the next step needs at once, overlap with the least. */
 #include "network.h"
 
 #include <math.h>
@@ -23,9 +23,28 @@ static const uint32_t parameters[LAYERS] = {PARAMETERS1, PARAMETERS2, PARAMETERS
 /* inputs per output */
 static const uint32_t fan_in[LAYERS] = {TAPS, CHANNELS1 *TAPS, OUTPUTS2, OUTPUTS3};
 
-uint32_t network_gradients(uint32_t layer)
+/* The last layer adds the sums of loss and hits. */
+static uint32_t gradient_count(uint32_t layer)
 {
 	return layer == LAYERS - 1 ? SUMS4 : parameters[layer];
+}
+
+/* A bucket is complete as soon as it has enough bytes. */
+static void buckets_make(struct network *n)
+{
+	struct bucket *b = n->buckets;
+
+	for (uint32_t layer = LAYERS; layer-- > 0;) {
+		if (b->count == 0)
+			b->first = layer;
+		n->bucket_of[layer] = (uint32_t)(b - n->buckets);
+		n->offset_of[layer] = b->count;
+		b->last = layer;
+		b->count += gradient_count(layer);
+		if (layer == 0 || b->count * sizeof(cl_int) >= n->options->bucket)
+			b++;
+	}
+	n->bucket_count = (uint32_t)(b - n->buckets);
 }
 
 void network_check(cl_int error, const char *call)
@@ -130,58 +149,9 @@ static uint32_t part_max(const struct network *n)
 	return (n->options->batch + n->replica_count - 1) / n->replica_count;
 }
 
-static void layer_backward(struct network *n, uint32_t layer)
+/* Keeps the events that end a step, and waits for those of the step before. */
+static void step_bound(struct network *n, const cl_event *ends)
 {
-	static const enum kernel deltas[LAYERS] = {DELTA1, DELTA2, DELTA3, KERNELS};
-	static const enum kernel gradients[LAYERS] = {GRADIENT1, GRADIENT2, GRADIENT3, GRADIENT4};
-	cl_event computed[REPLICAS_MAX];
-
-	for (uint32_t i = 0; i < n->replica_count; i++) {
-		struct replica *r = &n->replicas[i];
-		const uint32_t samples = part_first(n, i + 1) - part_first(n, i);
-		if (deltas[layer] != KERNELS)
-			launch(r, deltas[layer], samples, NULL, NULL);
-		launch(r, gradients[layer], samples, NULL, &computed[i]);
-		network_check(clFlush(r->queue), "clFlush");
-	}
-	sum_begin(n->sum, layer, computed);
-	for (uint32_t i = 0; i < n->replica_count; i++)
-		clReleaseEvent(computed[i]);
-}
-
-static void layer_update(struct network *n, uint32_t layer)
-{
-	cl_event summed[REPLICAS_MAX];
-
-	sum_end(n->sum, layer, summed);
-	for (uint32_t i = 0; i < n->replica_count; i++) {
-		launch(&n->replicas[i], UPDATE1 + layer, 0, summed[i], NULL);
-		clReleaseEvent(summed[i]);
-	}
-}
-
-static void step_compute(struct network *n, uint32_t first)
-{
-	for (uint32_t i = 0; i < n->replica_count; i++) {
-		const uint32_t samples = part_first(n, i + 1) - part_first(n, i);
-		launch_samples(&n->replicas[i], samples);
-		launch_forward(&n->replicas[i], first + part_first(n, i), samples, n->shifts);
-	}
-	for (uint32_t layer = LAYERS; layer-- > 0;)
-		layer_backward(n, layer);
-}
-
-void network_step(struct network *n, uint32_t first)
-{
-	cl_event ends[REPLICAS_MAX];
-
-	step_compute(n, first);
-	for (uint32_t layer = LAYERS; layer-- > 0;)
-		layer_update(n, layer);
-	for (uint32_t i = 0; i < n->replica_count; i++) {
-		launch(&n->replicas[i], TALLY, 0, NULL, &ends[i]);
-		network_check(clFlush(n->replicas[i].queue), "clFlush");
-	}
 	for (uint32_t i = 0; i < n->replica_count; i++) {
 		if (n->before[i]) {
 			network_check(clWaitForEvents(1, &n->before[i]), "a step");
@@ -189,6 +159,78 @@ void network_step(struct network *n, uint32_t first)
 		}
 		n->before[i] = ends[i];
 	}
+}
+
+static void layer_backward(struct network *n, uint32_t layer)
+{
+	static const enum kernel deltas[LAYERS] = {DELTA1, DELTA2, DELTA3, KERNELS};
+	static const enum kernel gradients[LAYERS] = {GRADIENT1, GRADIENT2, GRADIENT3, GRADIENT4};
+	const uint32_t bucket = n->bucket_of[layer];
+	const bool complete = n->buckets[bucket].last == layer;
+	cl_event computed[REPLICAS_MAX];
+
+	for (uint32_t i = 0; i < n->replica_count; i++) {
+		struct replica *r = &n->replicas[i];
+		const uint32_t samples = part_first(n, i + 1) - part_first(n, i);
+		if (deltas[layer] != KERNELS)
+			launch(r, deltas[layer], samples, NULL, NULL);
+		launch(r, gradients[layer], samples, NULL, complete ? &computed[i] : NULL);
+		network_check(clFlush(r->queue), "clFlush");
+	}
+	if (!complete)
+		return;
+	sum_begin(n->sum, bucket, computed);
+	n->due[bucket] = true;
+	if (layer == 0) {
+		step_bound(n, computed);
+		return;
+	}
+	for (uint32_t i = 0; i < n->replica_count; i++)
+		clReleaseEvent(computed[i]);
+}
+
+/* Updates the layers of a bucket when its sums have arrived. Loss and hits are with layer 4. */
+static void bucket_update(struct network *n, uint32_t bucket)
+{
+	const struct bucket *b = &n->buckets[bucket];
+	cl_event summed[REPLICAS_MAX];
+
+	sum_end(n->sum, bucket, summed);
+	n->due[bucket] = false;
+	for (uint32_t i = 0; i < n->replica_count; i++) {
+		struct replica *r = &n->replicas[i];
+		/* in order: the queue waits only once */
+		for (uint32_t layer = b->first + 1; layer-- > b->last;)
+			launch(r, UPDATE1 + layer, 0, layer == b->first ? summed[i] : NULL, NULL);
+		if (b->first == LAYERS - 1)
+			launch(r, TALLY, 0, NULL, NULL);
+		if (summed[i])
+			clReleaseEvent(summed[i]);
+	}
+}
+
+static void layer_forward(struct network *n, uint32_t layer)
+{
+	if (n->due[n->bucket_of[layer]])
+		bucket_update(n, n->bucket_of[layer]);
+	for (uint32_t i = 0; i < n->replica_count; i++) {
+		struct replica *r = &n->replicas[i];
+		launch(r, FORWARD1 + layer, part_first(n, i + 1) - part_first(n, i), NULL, NULL);
+		network_check(clFlush(r->queue), "clFlush");
+	}
+}
+
+void network_step(struct network *n, uint32_t first)
+{
+	for (uint32_t i = 0; i < n->replica_count; i++) {
+		const uint32_t samples = part_first(n, i + 1) - part_first(n, i);
+		launch_samples(&n->replicas[i], samples);
+		launch_gather(&n->replicas[i], first + part_first(n, i), samples, n->shifts);
+	}
+	for (uint32_t layer = 0; layer < LAYERS; layer++)
+		layer_forward(n, layer);
+	for (uint32_t layer = LAYERS; layer-- > 0;)
+		layer_backward(n, layer);
 }
 
 /* Parameters stay, because gradients and velocities are still zero. */
@@ -199,15 +241,18 @@ static void warm(struct network *n)
 	for (uint32_t i = 0; i < n->replica_count; i++)
 		for (enum kernel k = UPDATE1; k <= TALLY; k++)
 			launch(&n->replicas[i], k, 0, NULL, NULL);
-	step_compute(n, 0);
-	for (uint32_t layer = LAYERS; layer-- > 0;) {
-		sum_end(n->sum, layer, summed);
+	network_step(n, 0);
+	for (uint32_t b = 0; b < n->bucket_count; b++) {
+		sum_end(n->sum, b, summed);
+		n->due[b] = false;
 		for (uint32_t i = 0; i < n->replica_count; i++) {
+			if (!summed[i])
+				continue;
 			network_check(clWaitForEvents(1, &summed[i]), "the first sum");
 			clReleaseEvent(summed[i]);
 		}
 	}
-	sum_host_bytes(n->sum);
+	sum_totals(n->sum);
 }
 
 void network_open(struct network *n, const struct options *options, const struct digits *digits)
@@ -219,6 +264,7 @@ void network_open(struct network *n, const struct options *options, const struct
 	if (options->batch < n->replica_count)
 		fail("--batch %u: a batch must have a sample for each of %u xPUs", options->batch,
 		     n->replica_count);
+	buckets_make(n);
 	program_build(n);
 	for (uint32_t i = 0; i < n->replica_count; i++) {
 		launch_open(n, &n->replicas[i], part_max(n));
@@ -264,19 +310,25 @@ static struct totals totals_read(struct network *n, uint32_t replica)
 	return (struct totals){found[0], found[1]};
 }
 
+/* Without sums, each replica has those of its own samples. */
 struct totals network_finish(struct network *n)
 {
-	struct totals first = {0, 0};
+	struct totals all = {0, 0};
 
+	for (uint32_t b = n->bucket_count; b-- > 0;)
+		if (n->due[b])
+			bucket_update(n, b);
 	for (uint32_t i = 0; i < n->replica_count; i++) {
 		network_check(clFinish(n->replicas[i].queue), "clFinish");
 		const struct totals own = totals_read(n, i);
-		if (i == 0)
-			first = own;
-		else if (own.loss != first.loss || own.hits != first.hits)
+		if (i == 0 || n->options->way->apart) {
+			all.loss += own.loss;
+			all.hits += own.hits;
+		} else if (own.loss != all.loss || own.hits != all.hits) {
 			fail("xPU %u has other sums than xPU 0; report this as a fault", i);
+		}
 	}
-	return first;
+	return all;
 }
 
 struct totals network_evaluate(struct network *n, uint32_t first, uint32_t count)
@@ -288,7 +340,9 @@ struct totals network_evaluate(struct network *n, uint32_t first, uint32_t count
 		struct replica *r = &n->replicas[i % n->replica_count];
 		const uint32_t samples = count - done < most ? count - done : most;
 		launch_samples(r, samples);
-		launch_forward(r, first + done, samples, 0);
+		launch_gather(r, first + done, samples, 0);
+		for (enum kernel k = FORWARD1; k <= FORWARD4; k++)
+			launch(r, k, samples, NULL, NULL);
 		launch(r, GRADIENT4, samples, NULL, NULL);
 		launch(r, TALLY, 0, NULL, NULL);
 	}
@@ -314,7 +368,7 @@ uint64_t network_same(struct network *n)
 			network_check(clEnqueueReadBuffer(r->queue, r->buffers[WEIGHTS1 + layer],
 							  CL_TRUE, 0, bytes, text, 0, NULL, NULL),
 				      "clEnqueueReadBuffer");
-			if (memcmp(texts[0], text, bytes) != 0)
+			if (!n->options->way->apart && memcmp(texts[0], text, bytes) != 0)
 				fail("xPU %u has other parameters than xPU 0; report this as a "
 				     "fault",
 				     i);

@@ -11,6 +11,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "digits.h"
@@ -78,7 +79,15 @@ struct replica {
 	cl_device_id device;
 	cl_command_queue queue;
 	cl_kernel kernels[KERNELS];
+	/* layers of one bucket have the same buffer for gradients */
 	cl_mem buffers[BUFFERS];
+};
+
+/* Gradients of neighbouring layers, in one buffer, which are added together. The backward pass
+ * computes them from layer `first` down to layer `last`. */
+struct bucket {
+	uint32_t first, last;
+	uint32_t count; /* gradients */
 };
 
 struct sum;
@@ -90,19 +99,21 @@ struct network {
 	cl_program program;
 	uint32_t replica_count;
 	struct replica replicas[REPLICAS_MAX];
+	struct bucket buckets[LAYERS]; /* in the order of the backward pass */
+	uint32_t bucket_count;
+	uint32_t bucket_of[LAYERS];
+	cl_uint offset_of[LAYERS]; /* of a layer's gradients in its bucket */
+	bool due[LAYERS];          /* the bucket's sum has started, but its layers have no update */
 	struct sum *sum;
 	uint32_t sample_count;
 	uint32_t shifts;               /* seed of this epoch's image shifts */
-	cl_event before[REPLICAS_MAX]; /* ends of the step before; NULL: none outstanding */
+	cl_event before[REPLICAS_MAX]; /* last gradients of the step before; NULL: none */
 };
 
 struct totals {
 	int64_t loss; /* in units of 2^-20 */
 	int64_t hits; /* samples whose class was found */
 };
-
-/* Returns a layer's number of gradients; the last layer adds the sums of loss and hits. */
-uint32_t network_gradients(uint32_t layer);
 
 /* Fails, naming the call, unless CL_SUCCESS. */
 void network_check(cl_int error, const char *call);
@@ -115,15 +126,16 @@ void network_close(struct network *n);
 /* Begins an epoch: the samples' order, the seed of shifts, the learning rate. */
 void network_order(struct network *n, const uint32_t *order, uint32_t shifts, float rate);
 
-/* Learns from the batch at order[first]. At most two steps are outstanding: waits for the one
- * before the last. */
+/* Learns from the batch at order[first]. The next step, or network_finish, makes the updates. At
+ * most two steps are outstanding: waits for the gradients of the one before. */
 void network_step(struct network *n, uint32_t first);
 
 struct totals network_finish(struct network *n);
 
 struct totals network_evaluate(struct network *n, uint32_t first, uint32_t count);
 
-/* Fails unless all replicas' parameters are equal bit by bit. Returns their FNV-1a hash. */
+/* Fails unless all replicas' parameters are equal bit by bit, or no sums are made. Returns the
+ * FNV-1a hash of the first replica's. */
 uint64_t network_same(struct network *n);
 
 #endif

@@ -12,6 +12,7 @@
 
 #define BATCH_MAX  1024 /* a gradient is below 2^31 / batch, here 2.0 */
 #define EPOCHS_MAX 10000
+#define BUCKET_MAX (1u << 30) /* far more than the gradients of all layers */
 
 static void help(void)
 {
@@ -26,7 +27,10 @@ static void help(void)
 	for (uint32_t i = 0; i < sum_way_count; i++)
 		printf("  --sum %-10s %s%s\n", sum_ways[i].name, sum_ways[i].help,
 		       i ? "" : "; the default");
-	printf("  --epochs N       passes over the samples, 1 to %d; default 8\n"
+	printf("  --bucket BYTES   add the gradients of neighbouring layers together, in pieces "
+	       "of\n"
+	       "                   at least BYTES; 0: those of each layer alone; default 16384\n"
+	       "  --epochs N       passes over the samples, 1 to %d; default 8\n"
 	       "  --batch N        samples of a step, 1 to %d; default 64\n"
 	       "  --rate R         learning rate, above 0, at most 1; default 0.04; each\n"
 	       "                   epoch has 0.7 times the rate of the epoch before\n"
@@ -76,6 +80,8 @@ static void option_set(struct options *o, const char *name, const char *value)
 		o->epochs = number(name, value, 1, EPOCHS_MAX);
 	else if (strcmp(name, "batch") == 0)
 		o->batch = number(name, value, 1, BATCH_MAX);
+	else if (strcmp(name, "bucket") == 0)
+		o->bucket = number(name, value, 0, BUCKET_MAX);
 	else if (strcmp(name, "seed") == 0)
 		o->seed = number(name, value, 0, UINT32_MAX);
 	else if (strcmp(name, "drawn") == 0)
@@ -97,6 +103,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	static const struct option names[] = {
 		{"xpus", required_argument, NULL, 'o'},
 		{"sum", required_argument, NULL, 'o'},
+		{"bucket", required_argument, NULL, 'o'},
 		{"epochs", required_argument, NULL, 'o'},
 		{"batch", required_argument, NULL, 'o'},
 		{"rate", required_argument, NULL, 'o'},
@@ -111,6 +118,7 @@ void options_parse(struct options *o, int argc, char **argv)
 
 	*o = (struct options){.folder = "models/digits",
 			      .way = &sum_ways[0],
+			      .bucket = 16384,
 			      .epochs = 8,
 			      .batch = 64,
 			      .seed = 1,

@@ -15,6 +15,7 @@ struct options {
 	uint32_t xpus;  /* 0: all */
 	uint32_t drawn; /* samples to draw; 0: read files */
 	uint32_t epochs, batch, seed;
+	uint32_t bucket; /* bytes of gradients that are added together, at least */
 	float rate, momentum;
 };
 

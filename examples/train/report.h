@@ -6,16 +6,18 @@
 #include <stdio.h>
 
 #include "network.h"
+#include "sum.h"
 
 struct epoch {
 	uint32_t number;
-	float rate;             /* learning rate */
+	float rate; /* learning rate */
+	uint32_t steps;
 	uint32_t learned, held; /* samples of the passes */
 	struct totals training, test;
-	double seconds;      /* of this epoch's steps */
-	double seconds_all;  /* of all steps so far */
-	uint64_t host_bytes; /* gradients that the program read or wrote */
-	uint64_t weights;    /* hash */
+	double seconds;     /* of this epoch's steps */
+	double seconds_all; /* of all steps so far */
+	struct sum_totals sums;
+	uint64_t weights; /* hash */
 };
 
 /* Opens the file of --json; NULL: no such option. */

@@ -7,11 +7,36 @@
 #include "fail.h"
 #include "sum_internal.h"
 
+static void none_begin(struct sum *s, uint32_t bucket, const cl_event *computed)
+{
+	(void)s;
+	(void)bucket;
+	(void)computed;
+}
+
+static void none_end(struct sum *s, uint32_t bucket, cl_event *summed)
+{
+	(void)bucket;
+	for (uint32_t i = 0; i < s->network->replica_count; i++)
+		summed[i] = NULL;
+}
+
+static void none(struct sum *s)
+{
+	(void)s;
+}
+
+#define XPUS \
+	.open = sum_xpus_open, .begin = sum_xpus_begin, .end = sum_xpus_end, .close = sum_xpus_close
+
 const struct sum_way sum_ways[] = {
-	{"xpus", "the xPUs send to each other and add", sum_xpus_open, sum_xpus_begin, sum_xpus_end,
-	 sum_xpus_close},
+	{"xpus", "the xPUs add: by switches, ring or tree, as the library chooses", XPUS},
+	{"switch", "the switches between the xPUs add", XPUS, .hint = CL_WAY_SWITCH_DXP},
+	{"ring", "each xPU adds a part, around a ring", XPUS, .hint = CL_WAY_RING_DXP},
 	{"host", "this program reads, adds and writes", sum_host_open, sum_host_begin, sum_host_end,
 	 sum_host_close},
+	{"none", "nothing is added: each xPU learns alone, for comparison", none, none_begin,
+	 none_end, none, .apart = true},
 };
 const uint32_t sum_way_count = sizeof(sum_ways) / sizeof(*sum_ways);
 
@@ -39,20 +64,25 @@ void sum_close(struct sum *s)
 	free(s);
 }
 
-void sum_begin(struct sum *s, uint32_t layer, const cl_event *computed)
+void sum_begin(struct sum *s, uint32_t bucket, const cl_event *computed)
 {
-	s->way->begin(s, layer, computed);
+	s->way->begin(s, bucket, computed);
 }
 
-void sum_end(struct sum *s, uint32_t layer, cl_event *summed)
+void sum_end(struct sum *s, uint32_t bucket, cl_event *summed)
 {
-	s->way->end(s, layer, summed);
+	s->way->end(s, bucket, summed);
 }
 
-uint64_t sum_host_bytes(struct sum *s)
+cl_mem sum_gradients(const struct sum *s, uint32_t bucket, uint32_t replica)
 {
-	const uint64_t bytes = s->host_bytes;
+	return s->network->replicas[replica].buffers[GRADIENTS1 + s->network->buckets[bucket].last];
+}
 
-	s->host_bytes = 0;
-	return bytes;
+struct sum_totals sum_totals(struct sum *s)
+{
+	const struct sum_totals totals = s->totals;
+
+	s->totals = (struct sum_totals){0};
+	return totals;
 }

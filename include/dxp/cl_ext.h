@@ -12,6 +12,7 @@
  *   clEnqueueAllGatherDXP()        copies a buffer of each xPU to all xPUs
  *   clEnqueueBroadcastDXP()        copies a buffer of one xPU to all xPUs
  *   clEnqueueAllToAllDXP()         copies a part of each xPU's buffer to each xPU
+ *   CL_EVENT_WAY_DXP               by which way such a command started
  * ---- cl_dxp_device_network ----
  * Kernels that communicate by themselves, on devices for which clGetDeviceNetworkDXP() succeeds.
  * Such a kernel has a parameter `global struct dxp_window *`. Its program includes <dxp/device.h>,
@@ -92,6 +93,18 @@ typedef cl_int(CL_API_CALL *clEnqueueTransferBufferDXP_fn)(
 #define CL_REDUCTION_MIN_DXP     2
 #define CL_REDUCTION_MAX_DXP     3
 #define CL_REDUCTION_AVERAGE_DXP 4
+
+/* Ways to exchange the data. dxp/collective.h explains them. One of them may be added to
+ * `reduction` of clEnqueueAllreduceDXP(), as in CL_REDUCTION_SUM_DXP | CL_WAY_RING_DXP. Without
+ * one, the library chooses. An operation that switches cannot compute uses ring or tree. */
+#define CL_WAY_RING_DXP   0x100
+#define CL_WAY_TREE_DXP   0x200
+#define CL_WAY_SWITCH_DXP 0x300
+
+/* cl_event_info: one of CL_WAY_*_DXP, as cl_uint: the way by which a command of cl_dxp_collective
+ * started. If its switches are lost later, it continues by ring or tree. CL_INVALID_VALUE: another
+ * command. */
+#define CL_EVENT_WAY_DXP 0x44D8
 
 /* The commands of cl_dxp_collective exchange data between buffers of several devices. The devices
  * send, copy and combine it; none passes through the host. In the comments of the functions, n is

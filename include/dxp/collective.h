@@ -140,6 +140,9 @@ struct dxp_collective {
 	 * may be used again. When all of them are complete, the operation is complete. The caller
 	 * owns these events (dxp_event_wait(), dxp_event_forget()). */
 	dxp_event *events;
+	enum dxp_way way; /* of this operation; AUTO: that of the group's options */
+	/* If not NULL: receives the way by which the operation starts, never AUTO. */
+	enum dxp_way *started;
 };
 
 /* In the comments of the operations, n is the number of members, and indices count elements.

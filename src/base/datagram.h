@@ -34,6 +34,8 @@ struct datagram {
 	uint16_t header_bytes;
 	uint8_t slice_count;
 	uint8_t ecn; /* 0: not ECN-capable */
+	/* Not 0: a long frame, which leaves as a GSO batch of datagrams of this length. */
+	uint16_t segment_bytes;
 	uint8_t header[DATAGRAM_HEADER_BYTES_MAX];
 	uint8_t cause; /* enum datagram_cause, for observers; only with RTX */
 	struct datagram_slice slices[DATAGRAM_SLICES_MAX];

@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -85,13 +86,30 @@ static int user_become(const char *user)
 	return DXP_EIO;
 }
 
+/* Becomes the user. Keeps the signal that this process gets when its parent ends, which the kernel
+ * clears when the user changes. */
+static int user_change(const char *user)
+{
+	const pid_t parent = getppid();
+	int orphan_signal = 0;
+
+	prctl(PR_GET_PDEATHSIG, &orphan_signal);
+	int status = user_become(user);
+	if (orphan_signal == 0)
+		return status;
+	prctl(PR_SET_PDEATHSIG, orphan_signal);
+	if (getppid() != parent)
+		raise(orphan_signal); /* the parent ended meanwhile */
+	return status;
+}
+
 int privileges_drop(const char *user, bool xdp)
 {
 	uint64_t has = permitted(), keeps = xdp ? BIT(CAP_NET_ADMIN) | BIT(CAP_BPF) : 0;
 
 	bounds_drop();
 	if (geteuid() == 0 || user) {
-		int status = user_become(user);
+		int status = user_change(user);
 		if (status != DXP_OK)
 			return status;
 	}

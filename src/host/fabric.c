@@ -75,7 +75,7 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 					  /* calls that wait spin themselves, so the node need
 					   * not */
 					  .spin_ns = UINT32_MAX,
-					  .no_payload_crc = options->no_payload_crc,
+					  .payload_crc = options->no_payload_crc ? "never" : NULL,
 					  .changed = watch_changed,
 					  .session_ended = watch_session_ended,
 					  .changed_context = f};

@@ -158,6 +158,11 @@ int dxp_group_status(struct dxp_group *group)
 
 /* ---- operations ---- */
 
+enum dxp_way group_way(const struct dxp_group *g, const struct dxp_collective *c)
+{
+	return c->way == DXP_WAY_AUTO ? g->options.way : c->way;
+}
+
 int group_plan(struct dxp_group *g, enum plan_operation operation, enum dxp_way way,
 	       const struct dxp_collective *c, uint64_t in_place, struct plan *out)
 {
@@ -212,6 +217,7 @@ static struct group_call *call_copy(const struct dxp_group *g, const struct dxp_
 	call->c = *c;
 	call->c.parts = call->parts;
 	call->c.events = NULL;
+	call->c.started = NULL;
 	call->in_place = in_place;
 	memcpy(call->parts, c->parts, g->members * sizeof(*c->parts));
 	for (uint32_t m = 0; m < g->members; m++) {
@@ -256,15 +262,18 @@ static int start_locked(struct dxp_group *g, enum plan_operation operation,
 	if (status != DXP_OK)
 		return status;
 	const bool through = group_switch_use(g, operation, c);
-	const enum dxp_way way = through                            ? DXP_WAY_SWITCH
-				 : g->options.way == DXP_WAY_SWITCH ? DXP_WAY_AUTO
-								    : g->options.way;
+	enum dxp_way way = through ? DXP_WAY_SWITCH : group_way(g, c);
+	if (!through && way == DXP_WAY_SWITCH)
+		way = DXP_WAY_AUTO;
 	status = group_plan(g, operation, way, c, in_place, &plan);
 	if (status != DXP_OK)
 		return status;
 	status = plan_start(g, operation, c, &plan, through ? &in_place : NULL);
-	if (status == DXP_OK)
+	if (status == DXP_OK) {
 		g->ways.operations[plan.way]++;
+		if (c->started)
+			*c->started = plan.way;
+	}
 	plan_free(&plan);
 	return status;
 }

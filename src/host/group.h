@@ -103,7 +103,9 @@ int group_blame(const struct dxp_group *g, enum plan_operation operation, uint32
 int group_check(const struct dxp_group *g, enum plan_operation operation,
 		const struct dxp_collective *c, uint64_t *in_place);
 
-/* group.c: makes the plan of an operation. */
+/* group.c: returns the way that the program has chosen for an operation. */
+enum dxp_way group_way(const struct dxp_group *g, const struct dxp_collective *c);
+/* Makes the plan of an operation. */
 int group_plan(struct dxp_group *g, enum plan_operation operation, enum dxp_way way,
 	       const struct dxp_collective *c, uint64_t in_place, struct plan *out);
 

@@ -85,6 +85,8 @@ static int shape_check(const struct dxp_group *g, enum plan_operation operation,
 	const char *text = group_text(operation);
 	const size_t bytes = dxp_type_bytes(c->type);
 
+	if ((unsigned)c->way >= DXP_WAYS)
+		return error_set(DXP_EINVAL, "%s: way %d; use an enum dxp_way", text, (int)c->way);
 	if (operation == PLAN_BARRIER)
 		return DXP_OK;
 	if (!c->parts)

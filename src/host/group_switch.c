@@ -155,7 +155,7 @@ static bool operation_suits(const struct dxp_group *g, enum plan_operation opera
 	if (operation != PLAN_ALLREDUCE || g->members < 2 || c->count == 0 ||
 	    c->reduction == DXP_AVERAGE)
 		return false;
-	switch (g->options.way) {
+	switch (group_way(g, c)) {
 	case DXP_WAY_SWITCH: return true;
 	case DXP_WAY_AUTO: return bytes <= plan_switched_bytes(g->members) && !nan_matters(c);
 	default: return false;

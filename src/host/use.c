@@ -82,6 +82,11 @@ void use_started(struct dxp_xpu *x, const struct command *c, struct host_event *
 			peer->use.from_bytes += c->bytes;
 		event->transfer = true;
 		break;
+	case COMMAND_ALLREDUCE: /* by switches */
+		x->use.to_bytes += c->bytes;
+		x->use.from_bytes += c->bytes;
+		event->transfer = true;
+		break;
 	}
 	x->use.commands++;
 }

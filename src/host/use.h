@@ -19,7 +19,7 @@ struct host_use {
 	uint64_t commands, kernels, failed;
 	/* bytes that the xPU received from this host, and sent to it */
 	uint64_t in_bytes, out_bytes;
-	/* bytes that the xPU received from other xPUs, and sent to them */
+	/* bytes that the xPU received from other xPUs and switches, and sent to them */
 	uint64_t from_bytes, to_bytes;
 	/* ns in which a kernel ran, and in which a transfer ran; time in which several ran counts
 	 * once. *_until: latest end so far. */

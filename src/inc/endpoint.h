@@ -39,6 +39,7 @@ struct dxp_inc_group {
 	struct dxp_inc *inc;
 	struct dxp_inc_group *next;
 	uint32_t id, member;
+	uint32_t owner;            /* number of the user that created it; 0: the only one */
 	struct inc_create *create; /* state of the creation; member 0 keeps it for KILL */
 	struct inc_group *group;   /* the group's state machine; NULL during creation */
 	struct port multicast;
@@ -178,11 +179,17 @@ void wait_ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned c
 /* ---- make.c ---- */
 
 size_t inc_making_reserve_bytes(void);
-/* Does what dxp_inc_group_create() does, but fails soon after *stop becomes true. NULL: does not
- * stop. */
+/* A user of an endpoint that several share. */
+struct endpoint_user {
+	const atomic_bool *stop; /* creating a group fails soon after *stop becomes true */
+	uint32_t owner;          /* number of the user */
+};
+
+/* Does what dxp_inc_group_create() does, for one of several users. */
 int endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-			  const struct dxp_inc_group_options *options, const atomic_bool *stop,
-			  struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES]);
+			  const struct dxp_inc_group_options *options,
+			  const struct endpoint_user *user, struct dxp_inc_group **out,
+			  char why[DXP_INC_WHY_BYTES]);
 
 /* ---- why.c ---- */
 

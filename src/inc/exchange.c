@@ -37,8 +37,7 @@ static bool id_sound(const struct hello *h)
 static bool hello_sound(const struct hello *h)
 {
 	return address_sound(h->ip) && address_sound(h->switch_ip) && h->port >= ROCE_SOURCE_PORT &&
-	       h->segment_bytes <= INC_SEGMENT_MAX && h->able <= 1 && id_sound(h) &&
-	       h->zero_8 == 0 && h->zero_16 == 0;
+	       h->segment_bytes <= INC_SEGMENT_MAX && h->able <= 1 && id_sound(h);
 }
 
 static int hello_check(const struct hello *h, const struct hello *first,

@@ -14,10 +14,10 @@ struct hello {
 	uint16_t port, segment_bytes;
 	uint8_t framing, able; /* able: this member has memory for the group */
 	uint8_t reach;         /* enum inc_reach of this member's switch */
-	uint8_t zero_8;
+	uint8_t unused; /* not checked: earlier releases send any value, also in unused_too */
 	/* Only the values of member 0 are used: */
 	uint16_t epoch;
-	uint16_t zero_16;
+	uint16_t unused_too;
 	uint32_t id, qkey;
 };
 

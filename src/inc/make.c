@@ -18,7 +18,7 @@ struct making {
 	struct dxp_inc *inc;
 	const struct dxp_inc_bootstrap *boot;
 	const struct dxp_inc_group_options *options;
-	const atomic_bool *stop; /* see endpoint_group_create() */
+	struct endpoint_user user;
 	uint32_t count, member;
 	struct hello *hellos;
 	struct outcome *outcomes;
@@ -173,6 +173,7 @@ static int group_begin(struct making *m)
 	g->inc = inc;
 	g->id = used ? 0 : m->hellos[0].id; /* 0: no packet reaches the group */
 	g->member = m->member;
+	g->owner = m->user.owner;
 	g->kill_ns = UINT64_MAX;
 	g->alone = m->count == 1;
 	/* The group is in the list before success is known; group_unmake() removes it. */
@@ -242,7 +243,7 @@ static struct outcome creation_run(struct making *m)
 		traffic_port_receive(inc, &inc->out, now_ns);
 		endpoint_flush(m->g, now_ns);
 		o.status = inc_create_outcome(m->g->create, &m->notice, &o.silent);
-		if (o.status == DXP_EAGAIN && m->stop && atomic_load(m->stop))
+		if (o.status == DXP_EAGAIN && m->user.stop && atomic_load(m->user.stop))
 			o.status = DXP_ECANCELED;
 		if (o.status == DXP_EAGAIN)
 			wait_ports_sleep(inc, ports, 2, inc_create_deadline(m->g->create));
@@ -274,6 +275,29 @@ static void group_unmake(struct dxp_inc_group *g)
 	progress_wake(inc);
 }
 
+/* Runs a barrier. If the user stops, gives up the group, so that members which never begin the
+ * barrier cannot delay its end. */
+static int barrier_run(struct making *m)
+{
+	struct dxp_inc *inc = m->inc;
+	struct port *const ports[] = {&m->g->multicast, &inc->in, &inc->out};
+	struct dxp_inc_operation *barrier;
+	int status = dxp_inc_barrier_start(m->g, &barrier);
+
+	if (status != DXP_OK)
+		return status;
+	while ((status = dxp_inc_test(barrier, NULL)) == DXP_EAGAIN) {
+		if (m->user.stop && atomic_load(m->user.stop)) {
+			endpoint_group_give_up(m->g, DXP_ECANCELED);
+			return dxp_inc_wait(barrier, NULL);
+		}
+		pthread_mutex_lock(&inc->lock);
+		wait_ports_sleep(inc, ports, ARRAY_COUNT(ports), endpoint_deadline(m->g));
+		pthread_mutex_unlock(&inc->lock);
+	}
+	return status;
+}
+
 /* Tests by barriers whether multicast of switches arrives. If it does not, results would arrive
  * only as answers to retransmissions, some ms late. */
 static void multicast_test(struct making *m, struct outcome *own)
@@ -282,7 +306,7 @@ static void multicast_test(struct making *m, struct outcome *own)
 
 	own->status = DXP_OK;
 	for (int i = 0; i < INC_MULTICAST_TESTS && own->status == DXP_OK; i++)
-		own->status = dxp_inc_barrier(g);
+		own->status = barrier_run(m);
 	pthread_mutex_lock(&g->inc->lock);
 	own->multicast_lost = own->status == DXP_OK && !g->received;
 	if (own->multicast_lost && !g->inc->multicast_lost)
@@ -327,7 +351,7 @@ static bool groups_left(struct dxp_inc *inc)
 static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 {
 	m->g = calloc(1, sizeof(*m->g));
-	struct hello h = hello_own(m->inc, able && m->g && groups_left(m->inc), m->stop);
+	struct hello h = hello_own(m->inc, able && m->g && groups_left(m->inc), m->user.stop);
 	int status = hello_share(m, &h, why);
 	if (status != DXP_OK) {
 		free(m->g);
@@ -360,8 +384,9 @@ static void group_settle(struct dxp_inc_group *g)
 }
 
 int endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-			  const struct dxp_inc_group_options *options, const atomic_bool *stop,
-			  struct dxp_inc_group **out, char why[DXP_INC_WHY_BYTES])
+			  const struct dxp_inc_group_options *options,
+			  const struct endpoint_user *user, struct dxp_inc_group **out,
+			  char why[DXP_INC_WHY_BYTES])
 {
 	if (!inc || !bootstrap || !bootstrap->allgather || !out || !why ||
 	    (options && (unsigned)options->mode > DXP_INC_FLAT))
@@ -370,7 +395,7 @@ int endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *b
 	struct making m = {.inc = inc,
 			   .boot = bootstrap,
 			   .options = options,
-			   .stop = stop,
+			   .user = *user,
 			   .count = bootstrap->members,
 			   .member = bootstrap->member};
 	int status = DXP_EEXIST;
@@ -406,7 +431,9 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 			 const struct dxp_inc_group_options *options, struct dxp_inc_group **out,
 			 char why[DXP_INC_WHY_BYTES])
 {
-	return endpoint_group_create(inc, bootstrap, options, NULL, out, why);
+	const struct endpoint_user only = {.stop = NULL};
+
+	return endpoint_group_create(inc, bootstrap, options, &only, out, why);
 }
 
 /* Returns the time for the KILL. It is delayed, so that slower members can fetch the last

@@ -167,6 +167,9 @@ void operations_end(struct inc_group *g)
 	bool refused = result_here(g, g->next - 1) && last->header.status != 0;
 	int status = refused ? -(int)last->header.status : DXP_EPEERLOST;
 
+	/* DXP_EAGAIN would mean that the operation still runs */
+	if (status == DXP_EAGAIN)
+		status = DXP_EIO;
 	for (; g->operations; status = DXP_EPEERLOST)
 		operation_finish(
 			g, status,

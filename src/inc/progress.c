@@ -54,13 +54,50 @@ static void kill_send(struct dxp_inc_group *g)
 	}
 }
 
-/* Frees the oldest destroyed group whose KILLs are sent. Returns false if there is none. */
+/* Destroyed groups of an owner. */
+struct share {
+	uint32_t owner;
+	unsigned count;
+};
+
+/* Returns true if the group is destroyed and its KILLs are sent. */
+static bool departed_whole(const struct dxp_inc_group *g)
+{
+	return g->departed_ns != 0 && g->kill_ns == UINT64_MAX;
+}
+
+/* Returns the share with most destroyed groups. */
+static struct share share_largest(const struct dxp_inc *inc)
+{
+	struct share shares[INC_DEPARTED_MAX + 1], largest = {.count = 0};
+	unsigned count = 0;
+
+	for (const struct dxp_inc_group *g = inc->groups; g; g = g->next) {
+		unsigned i = 0;
+		if (!departed_whole(g))
+			continue;
+		while (i < count && shares[i].owner != g->owner)
+			i++;
+		if (i == ARRAY_COUNT(shares))
+			continue;
+		if (i == count)
+			shares[count++] = (struct share){.owner = g->owner};
+		if (++shares[i].count > largest.count)
+			largest = shares[i];
+	}
+	return largest;
+}
+
+/* Frees the oldest destroyed group, whose KILLs are sent, of the owner with most of them. So an
+ * owner that makes many groups does not shorten the time of others. Returns false if there is
+ * none. */
 static bool departed_free(struct dxp_inc *inc)
 {
+	const struct share largest = share_largest(inc);
 	struct dxp_inc_group *oldest = NULL;
 
 	for (struct dxp_inc_group *g = inc->groups; g; g = g->next)
-		if (g->departed_ns != 0 && g->kill_ns == UINT64_MAX &&
+		if (departed_whole(g) && g->owner == largest.owner &&
 		    (!oldest || g->departed_ns <= oldest->departed_ns))
 			oldest = g;
 	if (oldest)

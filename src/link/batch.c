@@ -94,7 +94,7 @@ static void message_write(struct link_batch *b, size_t first_iovec, const struct
 		.msg_control = b->control[b->message_count].bytes,
 	};
 	m->msg_name = m->msg_namelen ? name : NULL;
-	if (b->lengths[b->message_count] > 1)
+	if (segment_bytes)
 		control_add(m, IPPROTO_UDP, UDP_SEGMENT, &segment_bytes, sizeof(segment_bytes));
 	if (d->ecn)
 		control_add_ecn(m, d);
@@ -112,7 +112,9 @@ static unsigned segments_max(const struct batch_limits *limits, const struct dat
 	bool refused = limits->rejected_bytes && bytes >= limits->rejected_bytes &&
 		       address_equal(&d->to, &limits->rejected_to);
 
-	return bytes == 0 || refused || goes_alone(limits, d) ? 1 : limits->segments;
+	return bytes == 0 || d->segment_bytes || refused || goes_alone(limits, d)
+		       ? 1
+		       : limits->segments;
 }
 
 /* Returns how many datagrams it contains, or 0 if too few iovecs are left. */
@@ -127,9 +129,10 @@ static size_t batch_form(struct link_batch *b, const struct batch_limits *limits
 	while (length < count && length < most && b->iovec_count + PIECES_MAX <= LINK_IOVECS) {
 		const struct datagram *d = datagrams[length];
 		size_t bytes = batch_datagram_bytes(d);
-		if (length > 0 && (bytes > segment_bytes || bytes == 0 || d->ecn != first->ecn ||
-				   batch_bytes + bytes > DATAGRAM_BYTES_MAX ||
-				   goes_alone(limits, d) || !address_equal(&d->to, &first->to)))
+		if (length > 0 &&
+		    (bytes > segment_bytes || bytes == 0 || d->segment_bytes ||
+		     d->ecn != first->ecn || batch_bytes + bytes > DATAGRAM_BYTES_MAX ||
+		     goes_alone(limits, d) || !address_equal(&d->to, &first->to)))
 			break;
 		pieces_add(b, d);
 		batch_bytes += bytes;
@@ -142,7 +145,8 @@ static size_t batch_form(struct link_batch *b, const struct batch_limits *limits
 	pieces_gather(b, first_iovec, batch_bytes);
 	b->lengths[b->message_count] = (uint16_t)length;
 	b->bytes[b->message_count] = (uint32_t)batch_bytes;
-	message_write(b, first_iovec, first, limits->family, (uint16_t)segment_bytes);
+	message_write(b, first_iovec, first, limits->family,
+		      length > 1 ? (uint16_t)segment_bytes : first->segment_bytes);
 	b->message_count++;
 	return length;
 }

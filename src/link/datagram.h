@@ -13,6 +13,7 @@ static inline void datagram_place(struct datagram *out, const struct udp_address
 {
 	out->to = *to;
 	out->ecn = 0;
+	out->segment_bytes = 0;
 	out->header_bytes = WIRE_COMMON_BYTES;
 	memcpy(out->header, frame, WIRE_COMMON_BYTES);
 	out->slice_count = 1;

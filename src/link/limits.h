@@ -15,6 +15,8 @@
 #define LINK_GATHER_PIECE_BYTES 4096
 /* longest GSO batch tried; kernels accept 64 or 128 */
 #define LINK_SEGMENTS_PROBE 512
+/* segments of the longest long frame on the path with the shortest datagrams */
+#define LINK_LONG_SEGMENTS 64
 /* GRO merges up to one full IP packet */
 #define LINK_RECEIVE_BYTES 65536
 /* per endpoint with GRO: 512 KiB, half of a level-2 cache; DATAGRAM_BATCH without */

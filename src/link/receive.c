@@ -89,6 +89,21 @@ static void control_parse(struct inbox *in, const struct cmsghdr *c, struct link
 	}
 }
 
+/* Finds the datagrams of message `cursor` by the length of its first frame. A long frame is one
+ * datagram. So is a part of one, whose other segments are payload that could look like frames. A
+ * quiet socket does not report where datagrams begin. */
+static void frames_measure(struct inbox *in)
+{
+	const uint8_t *data = in->buffers + (size_t)in->cursor * LINK_RECEIVE_BYTES;
+	size_t bytes = in->messages[in->cursor].msg_len;
+	size_t frame = in->frame_bytes(data, min_u64(bytes, in->segment_bytes));
+
+	if (frame > in->segment_bytes)
+		in->segment_bytes = bytes;
+	else if (frame > 0 && in->source->quiet)
+		in->segment_bytes = frame;
+}
+
 /* Reads what all datagrams of message `cursor` share, such as sender and ECN bits. */
 static void message_start(struct inbox *in, struct link_counters *counters)
 {
@@ -109,6 +124,8 @@ static void message_start(struct inbox *in, struct link_counters *counters)
 	in->source->marked |= in->common.ecn == ECN_MARKED;
 	if (in->segment_bytes == 0 || in->segment_bytes > message->msg_len)
 		in->segment_bytes = message->msg_len;
+	if (in->frame_bytes)
+		frames_measure(in);
 }
 
 /* Receives one datagram of a quiet socket. */

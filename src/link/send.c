@@ -56,7 +56,7 @@ static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 		return 0;
 	m->msg_name = NULL;
 	m->msg_namelen = 0;
-	if (same && length == 1)
+	if (same && length == 1 && first->segment_bytes == 0)
 		m->msg_controllen = 0;
 	return (uint8_t)number;
 }

@@ -76,7 +76,7 @@ static void reports_set(const struct link *l, const struct link_socket *s, bool 
 	if (l->limits.family == AF_INET6)
 		option_set(s->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, on);
 	if (l->gro)
-		option_set(s->fd, IPPROTO_UDP, UDP_GRO, on);
+		option_set(s->fd, IPPROTO_UDP, UDP_GRO, on || l->inbox.frame_bytes);
 }
 
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
@@ -86,7 +86,7 @@ void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 	 * another processor adds a batch at this moment, that batch is lost, because it is read as
 	 * one long datagram. */
 	reports_set(l, s, !quiet);
-	if (quiet && socket_waiting_bytes(s) > 0) {
+	if (quiet && !l->inbox.frame_bytes && socket_waiting_bytes(s) > 0) {
 		quiet = false;
 		reports_set(l, s, true);
 	}

@@ -40,6 +40,7 @@ int link_open(const struct link_options *options, struct link **out)
 		link_inbox_open(&l->inbox, options->no_gro ? DATAGRAM_BATCH : LINK_RECEIVE_BUFFERS);
 	if (status != DXP_OK)
 		goto close_fault;
+	l->inbox.frame_bytes = options->frame_bytes;
 	status = socket_open(l, options);
 	if (status != DXP_OK)
 		goto close_inbox;

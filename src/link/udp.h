@@ -38,6 +38,10 @@ struct link_options {
 	uint32_t block_us;
 	/* True for a datagram that must not be in a GSO batch. NULL: all may be. */
 	bool (*alone)(const struct datagram *d);
+	/* Returns the length of the frame that starts with these bytes of a datagram; 0: unknown.
+	 * Needed to receive long frames (datagram.segment_bytes): a GSO batch that starts with a
+	 * frame longer than its datagrams is one arrival. NULL: there are none. */
+	size_t (*frame_bytes)(const uint8_t *data, size_t bytes);
 	/* Switch without the kernel (link/crossbar.h); must outlive the endpoint. NULL: none. */
 	struct crossbar *crossbar;
 	int priority; /* SO_PRIORITY, for queueing disciplines; 0 .. 6 */
@@ -110,6 +114,19 @@ int link_move(struct link *l, const struct udp_address *address);
 /* Returns the largest UDP payload in one packet to `to`: the interface MTU less IP and UDP headers,
  * at most 65507; 1472 if unknown. */
 size_t link_path_payload(const struct link *l, const struct udp_address *to);
+
+/* Returns true if datagrams to `to` enter a veth interface, which has no wire. Beyond its other
+ * end, a bridge may still send them to a wire. Makes several system calls. False also if unknown.
+ */
+bool link_path_virtual(const struct udp_address *to);
+
+/* Returns true if this endpoint can send long frames: the kernel splits GSO batches; or receive
+ * them: it joins them. */
+bool link_splits(const struct link *l);
+bool link_joins(const struct link *l);
+
+/* Returns true if the fault injector acts on sent datagrams. */
+bool link_faulty(const struct link *l);
 
 /* Returns true if the kernel rejected datagrams as too long (EMSGSIZE) since the last call; *to and
  * *bytes are of the last one. link_path_payload may then return a length that fits.

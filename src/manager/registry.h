@@ -55,7 +55,7 @@ struct registry_options {
 	X(unauthentic, "sealed with another key")                                              \
 	X(replayed, "not newer than what the node sent before")                                \
 	X(stale, "without the epoch of this run of the manager; the node repeats its request") \
-	X(unproved, "JOINs that had to prove their address, which another node advertises")    \
+	X(unproved, "JOINs that had to prove their address, which another node has")           \
 	X(unexpected, "a frame that only a manager sends, or for another node")                \
 	X(unknown, "from a node that holds no lease")                                          \
 	X(reply_full, "answer dropped: too many at once; the node repeats its request")        \

@@ -291,10 +291,33 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 	return true;
 }
 
+/* Returns true if a joining node gets the address that it advertises from the live node that has
+ * it, because it proves that it receives there, by a number that was sent to the address. A node
+ * that advertises the address too gives it only to a node that sends from there. */
+static bool address_win(struct registry *r, const struct udp_address *from,
+			const struct manage_join *join, struct roster_node *holder, uint64_t now_ns)
+{
+	const struct udp_address *address = &join->self.address;
+	const bool there = address_equal(from, address);
+	const bool may =
+		!advertises(&holder->entry) || (there && !address_equal(&holder->from, from));
+
+	if (may && registry_proved(r, address, join->nonce, join->run, now_ns)) {
+		holder_end(r, holder, now_ns);
+		return true;
+	}
+	if (may) {
+		r->counters.unproved++;
+		repeat_request(r, address, WIRE_NODE_NONE, join->request, join->nonce,
+			       registry_proof(r, address, join->nonce, now_ns));
+	}
+	if (!may || !there)
+		reject_busy(r, from, join, holder, "address", now_ns);
+	return false;
+}
+
 /* Checks an advertised address. Other nodes must be able to send to it, and no other live node may
- * have it. Exception: a node that sends from the address gets it from a node that only advertises
- * it. For that, the node proves that it also receives there, by a number that was sent to the
- * address. */
+ * have it, with the exception of address_win(). */
 static bool address_admit(struct registry *r, const struct udp_address *from,
 			  const struct manage_join *join, uint64_t now_ns)
 {
@@ -317,19 +340,7 @@ static bool address_admit(struct registry *r, const struct udp_address *from,
 	struct roster_node *holder = roster_find_address(&r->roster, address);
 	if (!holder || memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0)
 		return true;
-	if (address_equal(from, address) && advertises(&holder->entry) &&
-	    !address_equal(&holder->from, from)) {
-		if (registry_proved(r, from, join->nonce, join->run, now_ns)) {
-			holder_end(r, holder, now_ns);
-			return true;
-		}
-		r->counters.unproved++;
-		repeat_request(r, from, WIRE_NODE_NONE, join->request, join->nonce,
-			       registry_proof(r, from, join->nonce, now_ns));
-		return false;
-	}
-	reject_busy(r, from, join, holder, "address", now_ns);
-	return false;
+	return address_win(r, from, join, holder, now_ns);
 }
 
 /* Copies the node's description from its JOIN into the node table. Returns true if the description
@@ -379,7 +390,7 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		return;
 	}
 	r->claimed = join.self.name;
-	if (!registry_proved(r, from, join.nonce, join.run, now_ns) &&
+	if (!registry_proved(r, published(from, &join), join.nonce, join.run, now_ns) &&
 	    !run_admit(r, from, WIRE_NODE_NONE, join.request, join.nonce, join.run))
 		return;
 	if (!join_key_admit(r, from, &join))

@@ -337,7 +337,7 @@ static void get_advance(struct nic_request *r, struct nic_user *t, int64_t *left
 	pieces_copy(r, t, left);
 	if (r->cut_done || r->cut < r->total)
 		return;
-	received_count(t, r->head.dst_qp, 0);
+	received_count(t, r->head.dst_qp, r->total);
 	t->nic->counters.gets_sent++;
 	t->nic->counters.gets_received++;
 	r->cut_done = !bounce_stores(r);
@@ -376,7 +376,7 @@ static void cfg_run(struct nic_request *r, struct nic_user *t)
 		if (code == 0)
 			memcpy(r->local[0].base, values, r->total);
 	}
-	received_count(t, r->head.dst_qp, r->head.op == DXP_OP_CFG_WRITE ? r->total : 0);
+	received_count(t, r->head.dst_qp, r->total);
 	t->nic->counters.cfg_sent++;
 	t->nic->counters.cfg_received++;
 	if (code != 0)

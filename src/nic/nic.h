@@ -41,7 +41,10 @@ struct nic_options {
 	void *protect_context;
 	const struct rltp_seal_ops *seal;
 	void *seal_context;
-	bool payload_crc;
+	uint64_t machine;
+	uint8_t (*path)(void *context, const struct udp_address *peer, bool same_machine);
+	void *path_context;
+	bool long_frames;
 	struct rltp_tuning tuning;
 	entropy_fn entropy;
 	void *entropy_context;
@@ -70,13 +73,12 @@ struct nic_counters {
 /* All wrap. */
 struct nic_qp_counters {
 	uint64_t sent_messages;
-	uint64_t sent_bytes; /* bytes that these moved; GET, CFG_READ: fetched */
-	uint64_t failed;     /* failed operations posted here */
-	uint64_t received_messages,
-		/* completed requests to this queue pair, and their bytes */
-		received_bytes;
-	uint64_t refused;          /* rejected packets and requests to this queue pair */
-	uint64_t waits_for_credit; /* NAPs and PUTs with an event that waited for credit */
+	uint64_t sent_bytes;        /* bytes that these moved; GET, CFG_READ: fetched */
+	uint64_t failed;            /* failed operations posted here */
+	uint64_t received_messages; /* completed requests to this queue pair */
+	uint64_t received_bytes;    /* bytes that these moved; GET, CFG_READ: sent back */
+	uint64_t refused;           /* rejected packets and requests to this queue pair */
+	uint64_t waits_for_credit;  /* NAPs and PUTs with an event that waited for credit */
 };
 
 /* DXP_ENOMEM. DXP_EINVAL: an option is out of range. */

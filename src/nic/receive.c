@@ -348,10 +348,21 @@ static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 	}
 }
 
+/* Returns the bytes that the operation moves, as its sender counts them. */
+static uint32_t bytes_moved(const struct rx_record *r)
+{
+	switch (r->type) {
+	case WIRE_GET_REQ: return (uint32_t)r->get.bytes;
+	case WIRE_ATOMIC: return sizeof(uint64_t);
+	case WIRE_CFG_RD: return 4 * get_be32(r->held);
+	default: return r->bytes;
+	}
+}
+
 void receive_record_whole(struct rx_stream *stream, struct rx_record *r)
 {
 	r->state = RECORD_WHOLE;
-	message_count(peer_nic(stream->peer), stream->index, r->type, r->bytes);
+	message_count(peer_nic(stream->peer), stream->index, r->type, bytes_moved(r));
 	stream_rx_run(stream);
 }
 

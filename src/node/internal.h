@@ -16,6 +16,9 @@
 #include "node/rotation.h"
 #include "node/node.h"
 
+/* Which packets without a tag have a checksum over their payload. */
+enum node_payload_crc { PAYLOAD_CRC_AUTO, PAYLOAD_CRC_ALWAYS, PAYLOAD_CRC_NEVER };
+
 /* A peer whose lease at the manager has expired. */
 struct silent_peer {
 	uint16_t node;
@@ -36,6 +39,7 @@ struct node {
 	bool protect_fixed;
 	/* time in ns from which a peer's different protection is logged again */
 	uint64_t protect_report_ns;
+	uint8_t payload_crc; /* enum node_payload_crc */
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
@@ -73,6 +77,17 @@ void news_link(struct node *n, uint64_t now_ns);
 uint32_t peers_update(struct node *n, uint64_t now_ns);
 /* peers.c: reports closed sessions to the node's owner. Returns their number. */
 uint32_t peers_ended(struct node *n);
+
+/* machine.c: returns true if packets to this peer do not leave the machine: both addresses are of
+ * the loopback network, or equal. Both ends compute the same result. */
+bool machine_at(const struct node *n, const struct udp_address *peer);
+/* machine.c: returns a number of this boot of this machine's kernel; 0: unknown. */
+uint64_t machine_number(void);
+/* machine.c: reads the option `payload_crc`, or without it DXP_PAYLOAD_CRC. DXP_EINVAL, logged: it
+ * does not parse. */
+int machine_crc_start(struct node *n);
+/* machine.c: see `path` of struct rltp_endpoint_options; `context` is the node. */
+uint8_t machine_path(void *context, const struct udp_address *peer, bool same_machine);
 
 /* protect.c: creates the keys that protect packets. DXP_EINVAL, logged: the node's option
  * `protect`, or without it DXP_PROTECT, does not parse; DXP_ENOMEM, DXP_EIO. */

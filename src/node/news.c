@@ -22,6 +22,7 @@ static void address_follow(struct node *n, uint64_t now_ns)
 	if (!link_address_now(&n->options.manager, &own) ||
 	    memcmp(own.ip, bound.ip, sizeof(own.ip)) == 0 || link_move(n->link, &own) != DXP_OK)
 		return;
+	rltp_endpoint_moved(nic_endpoint(n->nic), now_ns);
 	link_address(n->link, &bound);
 	log_write(LOG_LEVEL_WARN,
 		  "%s: the address of this machine has changed; the node is now at %s", n->name,

@@ -74,7 +74,10 @@ struct node_options {
 	uint32_t qps; /* queue pairs of function 0 that this node itself uses; 0: all */
 	/* packets outstanding per session; 0: computed from the socket's receive buffer */
 	uint32_t window_packets;
-	bool no_payload_crc;
+	/* replaces the variable DXP_PAYLOAD_CRC: auto, always or never; NULL: DXP_PAYLOAD_CRC
+	 * decides */
+	const char *payload_crc;
+	bool no_long_frames; /* neither sends nor accepts long frames */
 	/* replaces the variable DXP_PROTECT, with the same values; NULL: DXP_PROTECT decides */
 	const char *protect;
 	struct node_outside outside; /* all zero: no such nodes */

@@ -50,6 +50,7 @@ static int link_start(struct node *n)
 		.bind = n->options.bind,
 		.crossbar = n->options.crossbar,
 		.whole = true,
+		.frame_bytes = wire_frame_bytes,
 		.spin_ns = spin_ns == 0            ? WAIT_SPIN_NS
 			   : spin_ns == UINT32_MAX ? 0
 						   : spin_ns,
@@ -90,7 +91,10 @@ static int nic_start(struct node *n)
 		.protect_context = n,
 		.seal = &seal_ops,
 		.seal_context = n->seal,
-		.payload_crc = !n->options.no_payload_crc,
+		.machine = machine_number(),
+		.path = machine_path,
+		.path_context = n,
+		.long_frames = !n->options.no_long_frames && link_joins(n->link),
 		.tuning = n->options.tuning,
 		.entropy = rng_entropy_kernel,
 		.token = token_of,
@@ -195,6 +199,8 @@ int node_open(const struct node_options *options, struct node **out)
 	if (status == DXP_OK)
 		status = tuning_choose(&n->options.tuning);
 	if (status == DXP_OK)
+		status = machine_crc_start(n);
+	if (status == DXP_OK)
 		status = protect_start(n, options->fabric_key);
 	if (status == DXP_OK)
 		status = link_start(n);
@@ -210,7 +216,7 @@ int node_open(const struct node_options *options, struct node **out)
 	n->options.fabric_key = NULL;
 	n->options.identity = NULL;
 	n->options.identity_file = NULL;
-	n->options.protect = NULL;
+	n->options.protect = n->options.payload_crc = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
 	if (status != DXP_OK) {
 		node_close(n);

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node/path_changes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "base/util.h"
 #include "node/probe.h"
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Returns the lower median of the shortest round trips; 0: none. */
 static uint64_t typical(const struct probe *p)
@@ -23,8 +16,7 @@ static uint64_t typical(const struct probe *p)
 	for (unsigned i = 0; i < p->count; i++)
 		if (p->paths[i].min_rtt_ns)
 			all[count++] = p->paths[i].min_rtt_ns;
-	qsort(all, count, sizeof(*all), by_value);
-	return count ? all[(count - 1) / 2] : 0;
+	return median_lower(all, count);
 }
 
 /* Returns the shortest of the last PROBE_RECENT round trips; 0 if there are fewer. */

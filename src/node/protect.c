@@ -26,24 +26,13 @@ int protect_start(struct node *n, const uint8_t *fabric_key)
 	return seal_create(&options, &n->seal);
 }
 
-/* Returns true if packets to this peer do not leave the machine: both addresses are of the loopback
- * network, or equal. Both ends compute the same result. The kernel drops packets from other
- * machines that claim such a source. */
-static bool on_this_machine(const struct node *n, const struct udp_address *peer)
-{
-	struct udp_address own;
-
-	link_address(n->link, &own);
-	return address_loopback(peer) || memcmp(own.ip, peer->ip, sizeof(own.ip)) == 0;
-}
-
 uint8_t protect_mode(void *node, const struct udp_address *peer)
 {
 	const struct node *n = node;
 
 	if (n->protect_fixed)
 		return n->protect;
-	return on_this_machine(n, peer) ? WIRE_PROTECT_NONE : WIRE_PROTECT_ENCRYPT;
+	return machine_at(n, peer) ? WIRE_PROTECT_NONE : WIRE_PROTECT_ENCRYPT;
 }
 
 void protect_report(struct node *n, uint64_t now_ns)

@@ -12,9 +12,12 @@
 
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (400 * MS_NS)
+/* switches that can be silent within the time of a query */
+#define SILENT_MAX (STATS_QUERY_WHOLE_NS / STATS_QUERY_NS * SERVICE_QUERY_MAX)
 
 struct reading {
 	bool done;
+	bool answered;    /* an authentic answer has arrived */
 	uint64_t request; /* number of the outstanding request */
 	uint16_t first;   /* first value that it requests */
 	uint64_t send_ns, retry_ns, silent_ns;
@@ -27,8 +30,12 @@ struct service_query {
 	uint8_t public_key[KEYS_BYTES];
 	uint64_t nonce, request; /* number of the last request */
 	uint64_t until_ns;       /* time in ns at which targets count as too slow */
+	size_t given;            /* targets of the options */
 	size_t count;            /* targets, with those that `follow` has added */
 	bool follow;
+	/* switches that `follow` had added, and that never answered */
+	struct udp_address silent[SILENT_MAX];
+	size_t silent_count;
 	struct reading readings[SERVICE_QUERY_MAX];
 	struct service_view views[SERVICE_QUERY_MAX];
 	struct stats_service_page page; /* page decoded from the last frame */
@@ -69,7 +76,7 @@ int service_query_create(const struct service_query_options *options, uint64_t n
 	}
 	options->entropy(options->entropy_context, &q->nonce, sizeof(q->nonce));
 	q->until_ns = now_ns + STATS_QUERY_WHOLE_NS;
-	q->count = options->count;
+	q->given = q->count = options->count;
 	q->follow = options->follow;
 	for (size_t i = 0; i < q->count; i++) {
 		q->views[i].target = options->targets[i];
@@ -110,12 +117,16 @@ static void target_add(struct service_query *q, const struct udp_address *addres
 {
 	if (q->count == SERVICE_QUERY_MAX)
 		return;
+	for (size_t i = 0; i < q->silent_count; i++)
+		if (address_equal(&q->silent[i], address))
+			return;
 	for (size_t i = 0; i < q->count; i++)
 		if (q->views[i].target.role == STATS_ROLE_SWITCH &&
 		    address_equal(&q->views[i].target.address, address))
 			return;
-	q->views[q->count].target = (struct service_target){*address, STATS_ROLE_SWITCH};
-	q->views[q->count].missing = "no answer";
+	q->views[q->count] = (struct service_view){.target = {*address, STATS_ROLE_SWITCH},
+						   .missing = "no answer"};
+	q->readings[q->count] = (struct reading){.done = false};
 	reading_request(q, &q->readings[q->count++], 0, now_ns);
 }
 
@@ -127,6 +138,21 @@ static void neighbours_follow(struct service_query *q, const struct service_view
 			address_v4(v->neighbours[i], v->target.address.port);
 		target_add(q, &next, now_ns);
 	}
+}
+
+/* Removes a switch that `follow` has added, and that never answered: a forged packet may have
+ * named it. The free space is for switches for which there was none. */
+static void target_remove(struct service_query *q, size_t i, uint64_t now_ns)
+{
+	const size_t after = --q->count - i;
+
+	if (q->silent_count < SILENT_MAX)
+		q->silent[q->silent_count++] = q->views[i].target.address;
+	memmove(&q->views[i], &q->views[i + 1], after * sizeof(q->views[0]));
+	memmove(&q->readings[i], &q->readings[i + 1], after * sizeof(q->readings[0]));
+	for (size_t k = 0; k < q->count && q->silent_count < SILENT_MAX; k++)
+		if (q->readings[k].done)
+			neighbours_follow(q, &q->views[k], now_ns);
 }
 
 static void neighbour_append(struct service_view *v, bool above, uint32_t ip)
@@ -175,6 +201,7 @@ static void page_process(struct service_query *q, size_t i, uint64_t now_ns)
 static void frame_process(struct service_query *q, size_t i, uint8_t type, struct manage_body body,
 			  uint64_t now_ns)
 {
+	q->readings[i].answered = true;
 	if (type == WIRE_REFUSE) {
 		reading_end(q, i, "refused: the key does not permit it");
 		return;
@@ -208,20 +235,27 @@ void service_query_receive(struct service_query *q, const uint8_t *data, size_t 
 	}
 }
 
+/* Returns true if the time of the outstanding request is over. Then the target is complete, or
+ * removed. */
+static bool reading_late(struct service_query *q, size_t i, uint64_t now_ns)
+{
+	const struct reading *s = &q->readings[i];
+
+	if (now_ns < s->silent_ns && now_ns < q->until_ns)
+		return false;
+	if (i >= q->given && !s->answered)
+		target_remove(q, i, now_ns);
+	else
+		reading_end(q, i, now_ns >= s->silent_ns ? "no answer" : "incomplete answer");
+	return true;
+}
+
 static size_t reading_send(struct service_query *q, size_t i, struct datagram *out, uint64_t now_ns)
 {
 	struct reading *s = &q->readings[i];
 	const struct stats_request request = {
 		.request = s->request, .nonce = q->nonce, .first = s->first};
 
-	if (now_ns >= s->silent_ns) {
-		reading_end(q, i, "no answer");
-		return 0;
-	}
-	if (now_ns >= q->until_ns) {
-		reading_end(q, i, "incomplete answer");
-		return 0;
-	}
 	if (now_ns < s->send_ns)
 		return 0;
 	size_t bytes = stats_service_request_encode(
@@ -239,9 +273,13 @@ size_t service_query_send(struct service_query *q, struct datagram *out, size_t 
 {
 	size_t sent = 0;
 
-	for (size_t i = 0; i < q->count && sent < count; i++)
+	for (size_t i = 0; i < q->count && sent < count;) {
+		if (!q->readings[i].done && reading_late(q, i, now_ns))
+			continue; /* perhaps another target has its place now */
 		if (!q->readings[i].done)
 			sent += reading_send(q, i, &out[sent], now_ns);
+		i++;
+	}
 	return sent;
 }
 

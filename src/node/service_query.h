@@ -34,7 +34,7 @@ struct service_query_options {
 	const struct service_target *targets; /* copied */
 	size_t count;                         /* at most SERVICE_QUERY_MAX */
 	/* also reads the switches next to each switch, at the same port, and so the whole tree, up
-	 * to SERVICE_QUERY_MAX services */
+	 * to SERVICE_QUERY_MAX services; omits those that never answer */
 	bool follow;
 	entropy_fn entropy;
 	void *entropy_context;

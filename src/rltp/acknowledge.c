@@ -13,6 +13,7 @@ void rltp_control_finish(const struct udp_address *to, const struct wire_header 
 	wire_header_encode(h, out->header);
 	out->to = *to;
 	out->ecn = 0;
+	out->segment_bytes = 0;
 	out->slice_count = 0;
 	out->header_bytes = (uint16_t)(WIRE_COMMON_BYTES + body_bytes);
 	wire_control_seal(out->header, out->header_bytes);

@@ -28,7 +28,9 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 	e->options = *options;
 	e->shared = (struct rltp_shared){
 		.node = options->node,
-		.payload_crc = options->payload_crc,
+		.machine = options->machine,
+		.path = options->path,
+		.path_context = options->path_context,
 		.tuning = options->tuning,
 		.window_packets =
 			options->window_packets ? options->window_packets : RLTP_WINDOW_DEFAULT,
@@ -63,6 +65,17 @@ void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node)
 {
 	e->options.node = node;
 	e->shared.node = node;
+}
+
+void rltp_endpoint_moved(struct rltp_endpoint *e, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < e->peer_count; i++) {
+		struct rltp_session *s = e->peers[i];
+		session_path_look(s);
+		rltp_session_path(s, s->payload_bytes, false, now_ns);
+		if (s->io)
+			schedule_ready(&e->schedule, s);
+	}
 }
 
 /* Returns the index of `node` in the sorted table, or the index to insert it. */
@@ -149,6 +162,8 @@ static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 	bool another = memcmp(s->address.ip, peer->address.ip, sizeof(s->address.ip)) != 0;
 
 	s->address = peer->address;
+	if (another)
+		session_path_look(s);
 	rltp_session_path(s, peer->payload_bytes, another, now_ns);
 	if (another && s->state == RLTP_OPEN) {
 		s->path_ns = 0;
@@ -316,9 +331,9 @@ static void session_frame(struct rltp_endpoint *e, struct wire_header *h,
 	if (!s || h->src_node != s->peer_node || s->state == RLTP_IDLE) {
 		e->counters.unknown_session++;
 		if (sealed)
-			reject_frame(e, h, a);
+			reject_frame(e, h, a, now_ns);
 		else
-			reset_queue(e, h, &a->from);
+			reset_queue(e, h, &a->from, now_ns);
 		return;
 	}
 	if (!address_equal(&s->address, &a->from)) {

@@ -24,7 +24,13 @@ struct rltp_endpoint_options {
 	/* Packets of maximum size in the link's receive buffer, which active sessions share. 0:
 	 * each peer may have window_packets in flight. */
 	uint32_t receive_packets;
-	bool payload_crc;
+	/* Number of this machine's boot, as in struct wire_hello; 0: unknown. */
+	uint64_t machine;
+	/* Returns what the path to this address permits, bits of enum rltp_path. `same_machine`:
+	 * the peer's handshake states the same `machine`. NULL: nothing. */
+	uint8_t (*path)(void *context, const struct udp_address *peer, bool same_machine);
+	void *path_context;
+	bool long_frames; /* the link delivers long frames; peers may send them */
 	struct rltp_tuning tuning;
 	uint16_t nap_credit; /* NAPs per local queue pair that a peer may send before a grant */
 	const struct rltp_user_ops *ops;
@@ -97,6 +103,10 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 void rltp_endpoint_destroy(struct rltp_endpoint *e);
 
 void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
+
+/* Calls `path` of the options again for each open session, after this node's address has
+ * changed. */
+void rltp_endpoint_moved(struct rltp_endpoint *e, uint64_t now_ns);
 
 /* Adds or updates a peer. `payload_bytes` is what the local interface carries; `incarnation` is 0
  * if unknown. A larger incarnation fails an open session with DXP_EPEERRESET. With only another

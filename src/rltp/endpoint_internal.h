@@ -22,6 +22,13 @@ struct pending_reset {
 	uint8_t tag[WIRE_TAG_BYTES];
 };
 
+/* RESETs and REJECTs queued in one second. */
+struct reset_counts {
+	uint64_t begin_ns; /* of the second */
+	uint32_t all;
+	uint8_t of[RLTP_RESETS_SHARES];
+};
+
 struct pending_cookie {
 	struct udp_address to;
 	uint16_t node;
@@ -65,9 +72,7 @@ struct rltp_endpoint {
 	uint64_t due_ns;
 	struct pending_reset resets[RESETS_PENDING];
 	uint32_t reset_count;
-	/* ns; start of the second in which `reset_spent` RESETs were sent */
-	uint64_t reset_window_ns;
-	uint32_t reset_spent;
+	struct reset_counts reset_counts;
 	struct hello_counts hellos;
 	struct cookies cookies;
 	struct rltp_mismatch mismatch; /* valid if `mismatched` */
@@ -118,9 +123,10 @@ bool protect_open(struct rltp_endpoint *e, struct rltp_session *s, struct wire_h
 /* reject.c: queue a REJECT, for a sealed frame of an unknown session and for a HELLO with other
  * protection than `own`. */
 void reject_frame(struct rltp_endpoint *e, const struct wire_header *h,
-		  const struct datagram_arrival *a);
+		  const struct datagram_arrival *a, uint64_t now_ns);
 void reject_hello(struct rltp_endpoint *e, const struct wire_header *h,
-		  const struct wire_hello *hello, uint8_t own, const struct udp_address *from);
+		  const struct wire_hello *hello, uint8_t own, const struct udp_address *from,
+		  uint64_t now_ns);
 void reject_build(struct rltp_endpoint *e, const struct pending_reset *r, uint64_t now_ns,
 		  struct datagram *out);
 void reject_receive(struct rltp_endpoint *e, const struct wire_header *h,
@@ -134,9 +140,13 @@ size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct da
 uint64_t handshake_deadline(const struct rltp_session *s);
 uint8_t handshake_protection(const struct rltp_endpoint *e, const struct rltp_session *s);
 
-/* reset.c: RESET and BYE */
+/* reset.c: RESET and BYE.
+ * - reset_add: queues an answer within the limits, to a known peer at its own address; NULL: no
+ *   answer. */
+struct pending_reset *reset_add(struct rltp_endpoint *e, const struct wire_header *h,
+				const struct udp_address *from, uint64_t now_ns);
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
-		 const struct udp_address *from);
+		 const struct udp_address *from, uint64_t now_ns);
 void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		   const struct datagram_arrival *a);
 size_t resets_send(struct rltp_endpoint *e, struct datagram *out, size_t count, uint64_t now_ns);

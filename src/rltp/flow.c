@@ -64,17 +64,17 @@ void flow_remove_head(struct rltp_session *s, uint8_t index)
 	}
 }
 
-void flow_cut(struct rltp_io *io, uint8_t index)
+void flow_cut(struct rltp_io *io, const struct rltp_message *m)
 {
-	io->flows[index].unacked++;
+	io->flows[m->flow].unacked += m->weight;
 }
 
 void flow_settled(struct rltp_io *io, const struct tx_entry *entry)
 {
 	struct rltp_flow *f = &io->flows[entry->message->flow];
 
-	assert(f->unacked > 0);
-	f->unacked--;
+	assert(f->unacked >= entry->message->weight);
+	f->unacked -= entry->message->weight;
 	f->refused -= entry->rejections > 0;
 	io->flows_active -= flow_idle(f);
 }
@@ -157,7 +157,9 @@ static uint8_t queue_next(const struct rltp_session *s, uint32_t c, uint32_t mas
 		channel->flow = (uint8_t)((q + 1) % RLTP_CHANNEL_QUEUES);
 		f = &s->io->flows[RLTP_FLOW(c, channel->flow)];
 		if (mask >> channel->flow & 1)
-			quantum_begin(&f->deficit, RLTP_QUANTUM_PACKETS * s->unit);
+			quantum_begin(&f->deficit,
+				      RLTP_QUANTUM_PACKETS *
+					      (s->unit < s->whole ? s->unit : s->whole));
 	}
 }
 

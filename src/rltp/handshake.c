@@ -122,10 +122,11 @@ static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_
 		.psn = s->initial_psn,
 		.rwnd = session_rwnd(s),
 		.payload_bytes = s->payload_bytes,
-		.features = WIRE_FEATURES,
+		.features = WIRE_FEATURES | (e->options.long_frames ? WIRE_FEATURE_LONG : 0u),
 		.nap_credit = e->options.nap_credit,
 		.recovery = (uint8_t)s->shared->tuning.recovery,
 		.protect = protect,
+		.machine = e->options.machine,
 		.echo_session = type == WIRE_HELLO_ACK ? s->io->hello_echo_session : 0,
 		.echo_psn = type == WIRE_HELLO_ACK ? s->io->hello_echo_psn : 0,
 	};
@@ -173,6 +174,7 @@ static bool hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	}
 	out->to = s->address;
 	out->ecn = 0;
+	out->segment_bytes = 0;
 	out->slice_count = 0;
 	out->header_bytes = hello_frame_bytes(out->header[WIRE_OFF_HELLO_PROTECT]);
 	put_be32(out->header + WIRE_OFF_TX_TS, timestamp_of(now_ns));
@@ -385,7 +387,7 @@ static bool handshake_own(const struct rltp_endpoint *e, const struct wire_hello
 /* Checks that both sides require the same protection; otherwise answers a HELLO with a REJECT. */
 static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 			    const struct wire_header *h, const struct wire_hello *hello,
-			    const struct datagram_arrival *a)
+			    const struct datagram_arrival *a, uint64_t now_ns)
 {
 	uint8_t own = handshake_protection(e, s);
 
@@ -395,7 +397,7 @@ static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 	e->mismatch = (struct rltp_mismatch){s->node, own, hello->protect};
 	e->mismatched = true;
 	if (h->type == WIRE_HELLO)
-		reject_hello(e, h, hello, own, &a->from);
+		reject_hello(e, h, hello, own, &a->from, now_ns);
 	return false;
 }
 
@@ -426,7 +428,7 @@ void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.unauthentic++;
 		return;
 	}
-	if (!protection_good(e, s, h, &hello, a))
+	if (!protection_good(e, s, h, &hello, a, now_ns))
 		return;
 	e->counters.hellos_received++;
 	if (s->outside)

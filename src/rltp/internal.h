@@ -45,7 +45,7 @@ struct tx_list {
  * channels, which share the endpoint by weight and are shared by their flows equally. */
 struct rltp_flow {
 	struct rltp_message *head, *tail;
-	uint32_t unacked; /* packets sent and not acknowledged */
+	uint32_t unacked; /* weights of packets sent and not acknowledged */
 	/* number of these that were rejected for lack of space; while > 0, the flow sends no new
 	 * packets except granted ones */
 	uint32_t refused;
@@ -70,7 +70,10 @@ struct rltp_shared {
 	 * deadlines. */
 	int (*reserve)(struct rltp_shared *shared, uint32_t active);
 	uint8_t rx_level; /* fill level of the link's receive buffer, 0 .. 31 */
-	bool payload_crc; /* the checksum covers the payload too */
+	/* see rltp_endpoint_options */
+	uint64_t machine;
+	uint8_t (*path)(void *context, const struct udp_address *peer, bool same_machine);
+	void *path_context;
 	struct rltp_tuning tuning;
 	/* packets in flight per session, 1 .. WIRE_WINDOW_MAX */
 	uint32_t window_packets;
@@ -135,6 +138,7 @@ struct rltp_io {
 	uint32_t tx_size;
 	struct tx_entry *tx;
 	struct tx_list sent, lost, waiting;
+	uint32_t inflight; /* weights of `sent` (rltp_message.weight) */
 	/* no memory for a longer ring; an acknowledgement clears this */
 	bool ring_short;
 	/* unique, so it orders the packets of a batch */
@@ -216,7 +220,10 @@ struct rltp_session {
 	uint8_t peer_recovery;
 	/* Largest payload that the local interface carries to this peer; a multiple of 64. */
 	uint16_t payload_bytes;
-	uint16_t agreed; /* largest payload that both sides accept */
+	/* Largest payload of one datagram that both interfaces carry. */
+	uint16_t whole;
+	/* Largest payload that both sides accept: `whole`, or that of a long frame. */
+	uint16_t agreed;
 	/* Payload that the path is known to carry; new messages use it. */
 	uint16_t unit;
 	uint16_t peer_window; /* packets that the peer allows in flight */
@@ -245,6 +252,9 @@ struct rltp_session {
 	uint32_t peer_features;
 	bool watched; /* see rltp_session_watch */
 	bool outside; /* see rltp_peer_info */
+	/* the open session's peer is on this machine, as its handshake states */
+	bool same_machine;
+	uint8_t path; /* of the open session, enum rltp_path */
 	/* Node id in packets: `node`, but if `outside`, WIRE_NODE_NONE until the handshake. */
 	uint16_t peer_node;
 	uint32_t path_ns; /* lowest fabric delay on this path, also while idle; 0: unknown */
@@ -288,12 +298,23 @@ static inline uint16_t session_overhead(const struct rltp_session *s)
 	return s->seal ? WIRE_SEAL_BYTES : 0;
 }
 
+/* Returns the length of the datagrams of a frame of `bytes` if it is a long one, else 0. */
+static inline uint16_t session_segment(const struct rltp_session *s, uint32_t bytes)
+{
+	uint32_t datagram = s->whole + WIRE_DATA_BYTES;
+
+	return (uint16_t)(bytes > datagram ? datagram : 0);
+}
+
 /* This side answered a HELLO that may be a replay. Until a sealed frame arrives, it sends no
  * data. */
 static inline bool session_unconfirmed(const struct rltp_session *s)
 {
 	return s->state == RLTP_OPEN && s->io && s->io->handshake;
 }
+
+/* session.c: reads the properties of the open session's path again. */
+void session_path_look(struct rltp_session *s);
 
 /* session.c: frees keys and handshake. */
 void session_keys_drop(struct rltp_session *s);
@@ -339,7 +360,7 @@ struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *inde
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes);
 /* Charges sent bytes, including retransmissions, to the flow's channel. */
 void flow_spend(struct rltp_session *s, uint8_t index, uint32_t bytes, uint64_t now_ns);
-void flow_cut(struct rltp_io *io, uint8_t index); /* a packet is in flight */
+void flow_cut(struct rltp_io *io, const struct rltp_message *m); /* a packet is in flight */
 /* a packet is complete */
 void flow_settled(struct rltp_io *io, const struct tx_entry *entry);
 /* Removes any message of a closing session; NULL: none. */

@@ -97,6 +97,8 @@
 #define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000)
 /* datagrams per session and poll: one GSO batch, half of DATAGRAM_BATCH */
 #define RLTP_SHARE 44
+/* datagrams in long frames per session and poll: two full GSO batches */
+#define RLTP_POLL_WEIGHT 88
 /* packets that each peer may have in flight, for any number of peers */
 #define RLTP_RWND_MIN 16
 /* short packets (at most RLTP_PMTU_BASE) that use the buffer space (skb and page) of one of 8896
@@ -124,8 +126,12 @@
 /* ns that the answering side waits for the first sealed frame before it sends its own HELLO. The
  * peer retransmits that frame every 4 .. 200 ms, so several copies may be lost. */
 #define RLTP_CONFIRM_NS (1000ull * 1000 * 1000)
-/* RESETs and REJECTs per second that faked packets can cause */
+/* RESETs and REJECTs per second that faked packets can cause; further, one for each share of the
+ * peers, so that packets in the name of some peers do not suppress answers to others */
 #define RLTP_RESETS_PER_S 100
+/* for each share, if RLTP_RESETS_PER_S permits it: enough for a network that loses half of them */
+#define RLTP_RESETS_SHARE_PER_S 16
+#define RLTP_RESETS_SHARES      256 /* the low bits of a node id select one */
 /* us, pause in the RNR that replaces WAIT for a sender without it: half the time of a DMA of 512
  * KiB */
 #define RLTP_WAIT_RETRY_US 32

@@ -30,10 +30,13 @@ struct rltp_message {
 	struct rltp_message *next;
 	uint32_t unit;         /* payload bytes of each packet but the last */
 	uint32_t packet_count; /* set when the first packet is built */
-	uint32_t next_sub;     /* packets built so far */
-	uint32_t unacked;      /* packets built and not acknowledged */
-	uint32_t granted;      /* limit that the receiver set; UINT32_MAX: no limit */
-	bool waits;            /* the receiver limits the message to `granted` packets */
+	/* Of a packet, in datagrams of the path; above 1 for long frames. Windows and congestion
+	 * control count these. */
+	uint16_t weight;
+	uint32_t next_sub; /* packets built so far */
+	uint32_t unacked;  /* packets built and not acknowledged */
+	uint32_t granted;  /* limit that the receiver set; UINT32_MAX: no limit */
+	bool waits;        /* the receiver limits the message to `granted` packets */
 	/* Identify the message in NACKs; set with its first packet. */
 	uint16_t index;
 	uint32_t msg_id;

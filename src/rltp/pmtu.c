@@ -6,6 +6,9 @@
  *  If long packets are lost and none arrives, it probes the floor and the current size. If only the
  *  floor is answered, this is a black hole, and the session falls back to the floor.
  *
+ *  On a path with RLTP_PATH_LONG, the first probe is a long frame. If the path does not carry it,
+ * or later loses long frames, the session uses none until the address changes.
+ *
  *  A lost probe does not indicate congestion, and each size is probed several times.
  *  docs/design/rltp.md "Path MTU". */
 #include <dxp/status.h>
@@ -16,16 +19,17 @@
 /* recent probe ids whose answers are accepted */
 #define IDS_REMEMBERED 16
 
-static const uint8_t padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* payload of the largest probe */
+static const uint8_t
+	padding[WIRE_DATA_BYTES + WIRE_LONG_PAYLOAD_MAX]; /* payload of the largest probe */
 
 static uint16_t unit_floor(const struct rltp_session *s)
 {
-	return s->agreed < RLTP_PMTU_FLOOR ? s->agreed : RLTP_PMTU_FLOOR;
+	return s->whole < RLTP_PMTU_FLOOR ? s->whole : RLTP_PMTU_FLOOR;
 }
 
 static uint16_t unit_base(const struct rltp_session *s)
 {
-	return s->agreed < RLTP_PMTU_BASE ? s->agreed : RLTP_PMTU_BASE;
+	return s->whole < RLTP_PMTU_BASE ? s->whole : RLTP_PMTU_BASE;
 }
 
 static void rest(struct rltp_session *s, uint64_t now_ns)
@@ -66,6 +70,16 @@ static void search_next(struct rltp_session *s, uint64_t now_ns)
 		rest(s, now_ns);
 	else
 		search(s, (uint16_t)size, now_ns);
+}
+
+/* The path does not carry long frames: searches among the sizes of datagrams. */
+static void long_refuse(struct rltp_session *s, uint64_t now_ns)
+{
+	s->agreed = s->whole;
+	if (s->unit < s->agreed)
+		search_all(s, now_ns);
+	else
+		rest(s, now_ns);
 }
 
 void pmtu_open(struct rltp_session *s, uint64_t now_ns)
@@ -123,12 +137,17 @@ static void black_hole(struct rltp_session *s, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
 
+	bool was_long = s->unit > s->whole;
+
 	s->counters.black_holes++;
 	p->high = s->unit;
 	p->lost_large = 0;
 	s->unit = unit_floor(s);
 	cut_messages_end(s);
-	search_next(s, now_ns);
+	if (was_long)
+		long_refuse(s, now_ns);
+	else
+		search_next(s, now_ns);
 }
 
 void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
@@ -137,8 +156,10 @@ void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool anot
 	s->payload_bytes = payload_bytes;
 	if (s->state != RLTP_OPEN)
 		return;
-	if (s->agreed > payload_bytes)
-		s->agreed = payload_bytes;
+	if (s->whole > payload_bytes)
+		s->whole = payload_bytes;
+	if (!(s->path & RLTP_PATH_LONG) || s->agreed <= WIRE_PAYLOAD_MAX)
+		s->agreed = s->whole;
 	if (s->unit > s->agreed) {
 		s->unit = s->agreed;
 		if (s->io) {
@@ -189,7 +210,9 @@ static void advance(struct rltp_session *s, uint64_t now_ns)
 		search_all(s, now_ns);
 	if (p->state == PMTU_REST || now_ns < p->deadline_ns)
 		return;
-	if (p->state == PMTU_SEARCH && p->tries == RLTP_PMTU_TRIES) {
+	if (p->state == PMTU_SEARCH && p->tries == RLTP_PMTU_TRIES && p->size > s->whole) {
+		long_refuse(s, now_ns);
+	} else if (p->state == PMTU_SEARCH && p->tries == RLTP_PMTU_TRIES) {
 		p->high = p->size;
 		search_next(s, now_ns);
 	} else if (p->state == PMTU_VERIFY && p->tries == RLTP_PMTU_VERIFY_TRIES) {
@@ -236,6 +259,7 @@ static void probe_build(struct rltp_session *s, uint64_t now_ns, struct datagram
 	rltp_control_finish(&s->address, &h, WIRE_PMTU_BYTES, out);
 	out->slice_count = 1;
 	out->slices[0] = (struct datagram_slice){padding, body.bytes - front};
+	out->segment_bytes = session_segment(s, body.bytes);
 	wire_control_seal_tail(out->header, front, padding, body.bytes - front);
 	s->counters.probes_sent++;
 }

@@ -103,6 +103,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 
 	arrival_count(s, h->psn, h->payload_bytes);
 	echo_note(io, h, arrived_ns);
+	if (h->payload_bytes > s->whole)
+		io->unacked_arrivals += h->payload_bytes / s->whole;
 	io->unacked_arrivals += h->flags & WIRE_FLAG_LAST ? RLTP_ACK_EVERY / RLTP_ACK_MESSAGES : 1;
 	/* The sender of a PUT waits for the acknowledgement. A NAP or a request will probably get
 	 * an answer that carries it. */

@@ -106,8 +106,8 @@ static uint32_t cumulative_apply(struct rltp_session *s, uint32_t cum, uint64_t 
 	for (; seq_before(io->tx_una, cum); io->tx_una++) {
 		struct tx_entry *entry = tx_entry_at(io, io->tx_una);
 		if (entry->state != TX_ACKED) {
+			fresh += entry->message->weight;
 			entry_acked(s, entry, now_ns);
-			fresh++;
 		}
 	}
 	return fresh;
@@ -129,8 +129,8 @@ static uint32_t bitmap_apply(struct rltp_session *s, uint32_t cum, const struct 
 				continue;
 			struct tx_entry *entry = tx_entry_at(io, psn);
 			if (entry->state != TX_ACKED) {
+				fresh += entry->message->weight;
 				entry_acked(s, entry, now_ns);
-				fresh++;
 			}
 		}
 	}
@@ -223,18 +223,19 @@ static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 	return last ? base + 64 - (uint32_t)__builtin_clzll(last) : base;
 }
 
+/* `found` packets were in flight before, when all in flight had the weight `inflight`. */
 static void losses_note(struct rltp_session *s, uint32_t found, uint32_t inflight, uint64_t now_ns)
 {
 	if (found == 0)
 		return;
 	clean_note(s->io, found);
-	cc_lost(&s->io->cc, found, inflight, now_ns);
+	cc_lost(&s->io->cc, inflight - s->io->inflight, inflight, now_ns);
 }
 
 static void losses_find(struct rltp_session *s, const struct wire_header *h,
 			const struct wire_ack *ack, uint64_t now_ns)
 {
-	uint32_t inflight = s->io->sent.count, before = s->io->lost.count;
+	uint32_t inflight = s->io->inflight, before = s->io->lost.count;
 
 	switch (s->shared->tuning.recovery) {
 	case RLTP_RACK: rack_losses(s, now_ns); break;
@@ -259,7 +260,8 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 	}
 	cc_acked(&s->io->cc, note);
 	if (!s->shared->tuning.no_pacing)
-		pace_set(&s->io->pace, cc_window_fine(&s->io->cc), s->unit, s->srtt_ns);
+		pace_set(&s->io->pace, cc_window_fine(&s->io->cc),
+			 s->unit < s->whole ? s->unit : s->whole, s->srtt_ns);
 }
 
 /* Adds the peer's hold time and this side's processing delay. */
@@ -276,7 +278,7 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 			  const struct wire_ack *ack, uint64_t arrived_ns, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
-	struct cc_ack note = {.now_ns = now_ns, .inflight = io->sent.count};
+	struct cc_ack note = {.now_ns = now_ns, .inflight = io->inflight};
 
 	if (seq_before(s->tx_next, h->cum_ack)) {
 		s->counters.acks_bad++; /* never sent */
@@ -404,7 +406,7 @@ void recovery_timers(struct rltp_session *s, uint64_t now_ns)
 	struct rltp_io *io = s->io;
 
 	if (now_ns >= io->reorder_deadline_ns) {
-		uint32_t inflight = io->sent.count;
+		uint32_t inflight = io->inflight;
 		losses_note(s, rack_losses(s, now_ns), inflight, now_ns);
 	}
 	if (now_ns < silence_deadline(s))

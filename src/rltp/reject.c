@@ -32,24 +32,20 @@ static void proof_make(const struct rltp_endpoint *e, const struct wire_header *
 	endpoint_authenticate(e, text, sizeof(text), proof);
 }
 
-/* Only known peers at their own address get an answer. It is not longer than the frame, so that an
- * attacker cannot amplify traffic. NULL: none. */
+/* The answer is not longer than the frame, so an attacker cannot amplify traffic. NULL: none. */
 static struct pending_reset *pending_add(struct rltp_endpoint *e, const struct wire_header *h,
-					 const struct udp_address *from, size_t frame_bytes)
+					 const struct udp_address *from, size_t frame_bytes,
+					 uint64_t now_ns)
 {
-	if (e->reset_count == RESETS_PENDING ||
-	    frame_bytes < WIRE_COMMON_BYTES + WIRE_REJECT_BYTES ||
-	    !endpoint_peer_at(e, h->src_node, from))
+	if (frame_bytes < WIRE_COMMON_BYTES + WIRE_REJECT_BYTES)
 		return NULL;
-	struct pending_reset *p = &e->resets[e->reset_count++];
-	*p = (struct pending_reset){.to = *from, .node = h->src_node};
-	return p;
+	return reset_add(e, h, from, now_ns);
 }
 
 void reject_frame(struct rltp_endpoint *e, const struct wire_header *h,
-		  const struct datagram_arrival *a)
+		  const struct datagram_arrival *a, uint64_t now_ns)
 {
-	struct pending_reset *p = pending_add(e, h, &a->from, a->bytes);
+	struct pending_reset *p = pending_add(e, h, &a->from, a->bytes, now_ns);
 
 	if (!p)
 		return;
@@ -60,10 +56,11 @@ void reject_frame(struct rltp_endpoint *e, const struct wire_header *h,
 }
 
 void reject_hello(struct rltp_endpoint *e, const struct wire_header *h,
-		  const struct wire_hello *hello, uint8_t own, const struct udp_address *from)
+		  const struct wire_hello *hello, uint8_t own, const struct udp_address *from,
+		  uint64_t now_ns)
 {
 	struct pending_reset *p =
-		pending_add(e, h, from, (size_t)h->header_bytes + h->payload_bytes);
+		pending_add(e, h, from, (size_t)h->header_bytes + h->payload_bytes, now_ns);
 
 	if (!p)
 		return;

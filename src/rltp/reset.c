@@ -9,28 +9,43 @@
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
-/* Sends nothing if the frame is shorter than the answer or is a RESET, or the sender is no known
- * peer at its own address. RLTP_RESETS_PER_S limits the rate. */
-void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
-		 const struct udp_address *from)
+/* Charges an answer to this peer. A share gets its first answer of a second in any case. */
+static bool reset_allowed(struct rltp_endpoint *e, uint16_t node, uint64_t now_ns)
 {
-	size_t frame_bytes = (size_t)h->header_bytes + h->payload_bytes;
-	const struct rltp_session *s = endpoint_peer_at(e, h->src_node, from);
+	struct reset_counts *counts = &e->reset_counts;
+	uint8_t *of = &counts->of[node % RLTP_RESETS_SHARES];
 
-	if (e->reset_count == RESETS_PENDING || h->dst_session == 0 ||
-	    frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES || !s)
-		return;
-	e->resets[e->reset_count++] =
-		(struct pending_reset){.to = *from, .session = h->dst_session, .node = h->src_node};
+	if (now_ns - counts->begin_ns >= S_NS)
+		*counts = (struct reset_counts){.begin_ns = now_ns};
+	if (*of == RLTP_RESETS_SHARE_PER_S || (*of > 0 && counts->all >= RLTP_RESETS_PER_S))
+		return false;
+	counts->all += *of > 0;
+	++*of;
+	return true;
 }
 
-static bool reset_allowed(struct rltp_endpoint *e, uint64_t now_ns)
+struct pending_reset *reset_add(struct rltp_endpoint *e, const struct wire_header *h,
+				const struct udp_address *from, uint64_t now_ns)
 {
-	if (now_ns - e->reset_window_ns >= S_NS) {
-		e->reset_window_ns = now_ns;
-		e->reset_spent = 0;
-	}
-	return e->reset_spent++ < RLTP_RESETS_PER_S;
+	if (e->reset_count == RESETS_PENDING || !endpoint_peer_at(e, h->src_node, from) ||
+	    !reset_allowed(e, h->src_node, now_ns))
+		return NULL;
+	struct pending_reset *p = &e->resets[e->reset_count++];
+	*p = (struct pending_reset){.to = *from, .node = h->src_node};
+	return p;
+}
+
+void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
+		 const struct udp_address *from, uint64_t now_ns)
+{
+	size_t frame_bytes = (size_t)h->header_bytes + h->payload_bytes;
+
+	/* The answer is not longer than the frame, so an attacker cannot amplify traffic. */
+	if (h->dst_session == 0 || frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES)
+		return;
+	struct pending_reset *p = reset_add(e, h, from, now_ns);
+	if (p)
+		p->session = h->dst_session;
 }
 
 static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, uint64_t now_ns,
@@ -59,8 +74,6 @@ size_t resets_send(struct rltp_endpoint *e, struct datagram *out, size_t count, 
 
 	while (n < count && e->reset_count > 0) {
 		const struct pending_reset *r = &e->resets[--e->reset_count];
-		if (!reset_allowed(e, now_ns))
-			continue;
 		if (r->code) {
 			reject_build(e, r, now_ns, &out[n++]);
 			continue;

@@ -46,6 +46,19 @@ static void io_free(struct rltp_session *s)
 	active_count(s->shared, -1);
 }
 
+void session_path_look(struct rltp_session *s)
+{
+	const struct rltp_shared *shared = s->shared;
+
+	if (s->state != RLTP_OPEN)
+		return;
+	s->path = s->protect == WIRE_PROTECT_NONE && shared->path
+			  ? shared->path(shared->path_context, &s->address, s->same_machine)
+			  : 0;
+	if (!(s->peer_features & WIRE_FEATURE_LONG))
+		s->path &= (uint8_t)~RLTP_PATH_LONG;
+}
+
 void session_keys_drop(struct rltp_session *s)
 {
 	if (s->io) {
@@ -179,6 +192,7 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	m->packet_count = 0;
 	m->next_sub = 0;
 	m->unacked = 0;
+	m->weight = 1;
 	m->granted = UINT32_MAX;
 	m->waits = false;
 	m->status = DXP_OK;
@@ -214,7 +228,10 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->peer_credit = peer->nap_credit;
 	s->peer_features = peer->features;
 	s->protect = peer->protect;
-	s->agreed = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	s->same_machine = peer->machine != 0 && peer->machine == s->shared->machine;
+	session_path_look(s);
+	s->whole = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	s->agreed = s->path & RLTP_PATH_LONG ? WIRE_LONG_PAYLOAD_MAX : s->whole;
 	pmtu_open(s, now_ns);
 	s->tx_next = io->tx_una = s->initial_psn;
 	tx_ring_reset(io);

@@ -34,6 +34,15 @@ enum rltp_recovery {
 	RLTP_RECOVERIES
 };
 
+/* Properties of a path, for sessions without protection. */
+enum rltp_path {
+	/* Bytes do not change on the path, so the checksum need not cover the payload. */
+	RLTP_PATH_INTACT = 1 << 0,
+	/* The path may carry frames longer than its datagrams, as GSO batches that arrive in one
+	 * piece. Probes check it. */
+	RLTP_PATH_LONG = 1 << 1,
+};
+
 /* All wrap. */
 struct rltp_counters {
 	/* sent for the first time; payload bytes */
@@ -83,6 +92,9 @@ struct rltp_view {
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
 	uint8_t protect; /* enum wire_protect of the open session */
+	/* sent packets have a checksum over their payload */
+	bool payload_crc;
+	uint16_t longest; /* payload bytes of the longest frames sent; above `unit`: long frames */
 	/* largest payload that both sides accept; the path carries `unit` */
 	uint16_t agreed;
 	bool searching;    /* a search for the path MTU may raise `unit` */

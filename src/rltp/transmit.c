@@ -63,6 +63,30 @@ static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 	return unit;
 }
 
+/* Returns the payload of the fewest long frames for a message, of about equal length, so that the
+ * receiver places one while the next is sent. */
+static uint16_t unit_long(const struct rltp_session *s, const struct rltp_message *m)
+{
+	uint32_t bytes = m->bytes + riders_bytes(m->flags);
+	uint32_t count = (bytes - 1) / s->unit + 1;
+	uint32_t unit = ((bytes - 1) / count / UNIT_STEP + 1) * UNIT_STEP;
+
+	return (uint16_t)min_u64(unit, s->unit);
+}
+
+/* Sets the packets' payload, and their weight if it is above 1. */
+static void unit_set(const struct rltp_session *s, struct rltp_message *m)
+{
+	uint32_t plain = (s->unit < s->whole ? s->unit : s->whole) - session_overhead(s);
+
+	if (s->unit <= s->whole || m->bytes <= s->whole) {
+		m->unit = unit_choose(m, (uint16_t)plain);
+		return;
+	}
+	m->unit = unit_choose(m, unit_long(s, m));
+	m->weight = (uint16_t)((m->unit - 1) / s->whole + 1);
+}
+
 /* Splits the message into packets. If the peer's version does not support the message, it becomes a
  * RESYNC, which keeps its position in the stream. */
 static void message_cut(const struct rltp_session *s, struct rltp_message *m)
@@ -70,7 +94,7 @@ static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
 			 (m->flags & WIRE_FLAG_TRAILER ? WIRE_FEATURE_TRAILER : 0u);
 
-	m->unit = unit_choose(m, (uint16_t)(s->unit - session_overhead(s)));
+	unit_set(s, m);
 	m->packet_count = packet_count(m, m->unit);
 	m->granted = rejection_granted(&s->io->flows[m->flow], m);
 	if ((s->peer_features & needs) == needs)
@@ -102,7 +126,7 @@ static void checksum_set(const struct rltp_packet *p, bool cover, uint8_t *heade
 
 static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struct datagram *out)
 {
-	bool cover = s->shared->payload_crc && p->header.payload_bytes > 0 && !s->seal;
+	bool cover = !(s->path & RLTP_PATH_INTACT) && p->header.payload_bytes > 0 && !s->seal;
 
 	if (cover)
 		p->header.flags |= WIRE_FLAG_CRCP;
@@ -114,6 +138,7 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struc
 	out->to = s->address;
 	out->ecn = cc_wants_ecn((enum cc_kind)s->io->cc.kind) ? ECN_CAPABLE : 0;
 	out->header_bytes = p->header.header_bytes;
+	out->segment_bytes = session_segment(s, p->header.header_bytes + p->header.payload_bytes);
 	out->slice_count = p->slice_count;
 	/* Assignment for the usual single slice: a memcpy of variable length would use a slow
 	 * string instruction. */
@@ -178,7 +203,7 @@ static bool held_back(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
 
-	if (io->sent.count < session_window(s) && pace_ready(&io->pace, now_ns))
+	if (io->inflight < session_window(s) && pace_ready(&io->pace, now_ns))
 		return false;
 	io->limited = true;
 	return true;
@@ -264,7 +289,7 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	struct tx_entry *entry = tx_entry_at(io, s->tx_next);
 	*entry = (struct tx_entry){.message = m, .psn = s->tx_next++, .sub = m->next_sub++};
 	m->unacked++;
-	flow_cut(io, index);
+	flow_cut(io, m);
 	if (m->next_sub == m->packet_count)
 		flow_remove_head(s, index);
 	entry_sent(io, entry, now_ns);
@@ -272,7 +297,7 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	 * because the sender waits for it. */
 	bool probes = entry->sub + 1 == m->granted;
 	uint16_t flags =
-		probes || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
+		probes || (io->inflight >= window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, entry, flags, now_ns, out);
 	flow_charge(s, index, bytes);
 	io->rejected_next = true;
@@ -316,9 +341,11 @@ size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct datagram 
 	n += credits_send(s, out + n, count - n, now_ns);
 	n += keepalive_send(s, out + n, count - n, now_ns);
 	n += pmtu_send(s, out + n, count - n, now_ns);
-	while (n < count && repeat_next(s, now_ns, &out[n]))
+	uint32_t most = s->io->inflight + (uint32_t)max_u64(count, RLTP_POLL_WEIGHT);
+	while (n < count && s->io->inflight < most && repeat_next(s, now_ns, &out[n]))
 		n++;
-	while (n < count && send_next(s, mask & ~arbiter_blocked(a, now_ns), now_ns, &out[n]))
+	while (n < count && s->io->inflight < most &&
+	       send_next(s, mask & ~arbiter_blocked(a, now_ns), now_ns, &out[n]))
 		n++;
 	if (n > 0)
 		s->io->active_ns = now_ns;
@@ -343,7 +370,7 @@ static uint64_t packet_deadline(const struct rltp_session *s)
 
 	if (io->probe_due && io->lost.count > 0)
 		return 0;
-	if (io->sent.count >= session_window(s))
+	if (io->inflight >= session_window(s))
 		return UINT64_MAX; /* an acknowledgement must arrive first */
 	if (io->lost.count > 0 || new_ready(s))
 		return pace_deadline(&io->pace);

@@ -21,6 +21,7 @@ void tx_ring_reset(struct rltp_io *io)
 	list_clear(&io->sent);
 	list_clear(&io->lost);
 	list_clear(&io->waiting);
+	io->inflight = 0;
 }
 
 int tx_ring_create(struct rltp_io *io)
@@ -89,6 +90,8 @@ void tx_entry_enter(struct rltp_io *io, struct tx_entry *entry, enum tx_state st
 	struct tx_list *list = list_of(io, state);
 	uint16_t index = (uint16_t)(entry - io->tx);
 
+	if (state == TX_SENT)
+		io->inflight += entry->message->weight;
 	entry->state = (uint8_t)state;
 	entry->previous = list->last;
 	entry->next = TX_NONE;
@@ -105,6 +108,8 @@ void tx_entry_leave(struct rltp_io *io, struct tx_entry *entry)
 	assert(entry->state == TX_SENT || entry->state == TX_LOST || entry->state == TX_WAIT);
 	struct tx_list *list = list_of(io, (enum tx_state)entry->state);
 
+	if (entry->state == TX_SENT)
+		io->inflight -= entry->message->weight;
 	if (entry->previous == TX_NONE)
 		list->first = entry->next;
 	else

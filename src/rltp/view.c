@@ -102,9 +102,11 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 	*out = (struct rltp_view){
 		.node = s->node,
 		.state = s->state,
-		.unit = (uint16_t)(s->unit - session_overhead(s)),
+		.unit = (uint16_t)(min_u64(s->unit, s->whole) - session_overhead(s)),
+		.longest = (uint16_t)(s->unit - session_overhead(s)),
 		.protect = s->protect,
-		.agreed = (uint16_t)(s->agreed - session_overhead(s)),
+		.payload_crc = s->protect == WIRE_PROTECT_NONE && !(s->path & RLTP_PATH_INTACT),
+		.agreed = (uint16_t)(s->whole - session_overhead(s)),
 		.peer_window = s->peer_window,
 		.srtt_ns = s->srtt_ns,
 		.min_rtt_ns = s->min_rtt_ns,

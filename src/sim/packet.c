@@ -7,6 +7,8 @@
 
 #include <dxp/status.h>
 
+#include "base/util.h"
+
 /* Bytes behind a datagram become unreadable: the pool is one allocation, so the address sanitizer
  * cannot do it. */
 #ifdef __has_feature
@@ -23,14 +25,15 @@
 #define packet_fence(p, bytes, space) ((void)0)
 #endif
 
-#define SLAB_BYTES 65536
+#define SLAB_BYTES 65536 /* at least */
 #define ARITY      4
 
-static const uint32_t class_space[SIM_PACKET_CLASSES] = {192, 1600, 9216};
+static const uint32_t class_space[SIM_PACKET_CLASSES] = {192, 1600, 9216, 65600};
 
 static bool slab_add(struct sim_pool *p, uint8_t class)
 {
 	size_t each = sizeof(struct sim_packet) + class_space[class];
+	size_t slab_bytes = max_u64(SLAB_BYTES, each);
 
 	if (p->slab_count == p->slab_space) {
 		uint32_t space = p->slab_space ? 2 * p->slab_space : 16;
@@ -40,12 +43,12 @@ static bool slab_add(struct sim_pool *p, uint8_t class)
 		p->slabs = slabs;
 		p->slab_space = space;
 	}
-	uint8_t *slab = malloc(SLAB_BYTES);
+	uint8_t *slab = malloc(slab_bytes);
 	if (!slab)
 		return false;
 	p->slabs[p->slab_count++] = slab;
-	p->bytes += SLAB_BYTES;
-	for (size_t at = 0; at + each <= SLAB_BYTES; at += each) {
+	p->bytes += slab_bytes;
+	for (size_t at = 0; at + each <= slab_bytes; at += each) {
 		struct sim_packet *packet = (struct sim_packet *)(void *)(slab + at);
 		packet->class = class;
 		packet->next = p->free[class];

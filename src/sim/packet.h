@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_PACKET_CLASSES 3 /* 192, 1600 and 9216 bytes */
+#define SIM_PACKET_CLASSES 4 /* 192, 1600, 9216 and 65600 bytes */
 
 struct sim_packet {
 	/* of free packets, or in a socket buffer */

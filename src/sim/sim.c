@@ -121,6 +121,14 @@ static int host_protect(struct sim *s, struct sim_host *h, struct nic_options *o
 	return status;
 }
 
+static uint8_t path_of(void *context, const struct udp_address *peer, bool same_machine)
+{
+	const struct sim *s = context;
+
+	return (uint8_t)((s->options.no_payload_crc ? RLTP_PATH_INTACT : 0) |
+			 (s->options.long_frames ? RLTP_PATH_LONG : 0));
+}
+
 static int host_start(struct sim *s, uint32_t i)
 {
 	struct sim_host *h = &s->hosts[i];
@@ -130,7 +138,9 @@ static int host_start(struct sim *s, uint32_t i)
 		.uuid = {(uint8_t)(i + 1)},
 		.window_packets = s->options.window_packets,
 		.tuning = s->options.tuning,
-		.payload_crc = !s->options.no_payload_crc,
+		.path = path_of,
+		.path_context = s,
+		.long_frames = s->options.long_frames,
 		.entropy = s->options.entropy,
 		.entropy_context = s->options.entropy_context,
 		.token = token_of,

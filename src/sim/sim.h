@@ -25,6 +25,7 @@ struct sim_options {
 	struct sim_faults faults;
 	uint32_t window_packets; /* 0: default */
 	bool no_payload_crc;
+	bool long_frames; /* hosts send them, and the network carries them whole */
 	struct rltp_tuning tuning;
 	uint8_t protect;         /* enum wire_protect of all sessions */
 	uint64_t update_packets; /* per key; 0: default */

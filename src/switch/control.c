@@ -128,24 +128,6 @@ static void query_fail(struct sw *s, struct request *r, unsigned cause)
 	c->cause_ip = s->options.ip;
 }
 
-static void below_note(struct sw *s, uint32_t ip)
-{
-	for (unsigned i = 0; i < s->below_count; i++)
-		if (s->below[i] == ip)
-			return;
-	s->below[s->below_next] = ip;
-	s->below_next = (s->below_next + 1) % SWITCH_BELOW_MAX;
-	s->below_count += s->below_count < SWITCH_BELOW_MAX;
-}
-
-unsigned switch_below(const struct sw *s, uint32_t *ips, unsigned space)
-{
-	const unsigned count = s->below_count < space ? s->below_count : space;
-
-	memcpy(ips, s->below, count * sizeof(*ips));
-	return count;
-}
-
 void control_query_receive(struct sw *s, const struct arrival *a)
 {
 	struct request r;
@@ -167,7 +149,7 @@ void control_query_receive(struct sw *s, const struct arrival *a)
 	}
 	const unsigned cause = query_cause(s, &r);
 	if (c->hop > 0 && cause != INC_CAUSE_ADDRESS)
-		below_note(s, a->path->from_ip);
+		below_note(s, a->path->from_ip, false, a->now_ns);
 	query_fail(s, &r, cause);
 	lessen(s, c);
 	c->path[c->path_count++] = (struct inc_hop){
@@ -306,6 +288,8 @@ static unsigned notice_install(struct sw *s, const struct request *r, int positi
 	if (cause != INC_CAUSE_NONE)
 		return cause;
 	g->used_ns = r->a->now_ns;
+	if (child.is_switch)
+		below_note(s, child.ip, true, r->a->now_ns);
 	if (changed)
 		group_offer(s, g);
 	return INC_CAUSE_NONE;
@@ -387,9 +371,10 @@ void control_renew_receive(struct sw *s, const struct arrival *a)
 		return;
 
 	struct sw_group *g = group_find(s, c->true_comm_id);
+	const int child = g ? group_child(g, a->path->from_ip, a->path->from_port) : -1;
 
 	s->counters.renews++;
-	if (g && (g->qkey != c->qkey || group_child(g, a->path->from_ip, a->path->from_port) < 0)) {
+	if (g && (g->qkey != c->qkey || child < 0)) {
 		reject_packet(s, a, &(struct rejecting){g->id, g->qkey, DXP_EACCESS}, false);
 		return;
 	}
@@ -399,6 +384,8 @@ void control_renew_receive(struct sw *s, const struct arrival *a)
 		return;
 	}
 	g->used_ns = a->now_ns;
+	if (g->children[child].is_switch)
+		below_note(s, g->children[child].ip, true, a->now_ns);
 	if (g->parent_ip == 0 || a->now_ns - g->renewed_ns < g->lease_ns / 6)
 		return;
 	g->renewed_ns = a->now_ns;

@@ -140,6 +140,13 @@ struct limiter {
 	uint64_t next_ns;
 };
 
+/* A switch below this one. */
+struct below {
+	uint32_t ip;      /* 0: none */
+	bool grouped;     /* it is a child in a group */
+	uint64_t seen_ns; /* last packet of a group; if not `grouped`, last QUERY */
+};
+
 struct sw {
 	struct sw_options options; /* with defaults */
 	uint64_t started_ns;
@@ -171,10 +178,7 @@ struct sw {
 	struct limiter answered, answered_of[SWITCH_SOURCES], limited_of[SWITCH_SOURCES];
 	struct limiter kills_of[SWITCH_SOURCES];
 
-	/* switches that forwarded a QUERY to this one; beyond the maximum, a new one replaces the
-	 * one at below_next */
-	uint32_t below[SWITCH_BELOW_MAX];
-	unsigned below_count, below_next;
+	struct below below[SWITCH_BELOW_MAX];
 };
 
 struct arrival {
@@ -215,6 +219,12 @@ void group_output_enqueue(struct sw *s, struct sw_group *g);
 /* ---- aggregator.c ---- */
 
 void aggregator_data_receive(struct sw *s, const struct arrival *a);
+
+/* ---- below.c ---- */
+
+/* Notes that a switch is below this one. `grouped`: as a child in a group; else it has forwarded a
+ * QUERY. */
+void below_note(struct sw *s, uint32_t ip, bool grouped, uint64_t now_ns);
 
 /* ---- control.c ---- */
 

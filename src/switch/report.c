@@ -86,7 +86,7 @@ void report_serve(struct report *r, const struct sw *s, uint64_t now_ns)
 	switch_answer(s, &q, now_ns, &a);
 	pthread_mutex_lock(&r->lock);
 	r->row = a.self;
-	r->below_count = switch_below(s, r->below, STATS_SERVICE_NEIGHBOURS);
+	r->below_count = switch_below(s, now_ns, r->below, STATS_SERVICE_NEIGHBOURS);
 	r->fresh = true;
 	pthread_cond_signal(&r->served);
 	pthread_mutex_unlock(&r->lock);

@@ -98,9 +98,9 @@ struct sw_counters {
 };
 void switch_counters(const struct sw *s, struct sw_counters *out);
 
-/* Writes up to `space` addresses of switches that have forwarded a QUERY to this one. Returns how
- * many. */
-unsigned switch_below(const struct sw *s, uint32_t *ips, unsigned space);
+/* Writes up to `space` addresses of switches below this one: first those in groups, then those that
+ * have only forwarded a QUERY. Returns how many. */
+unsigned switch_below(const struct sw *s, uint64_t now_ns, uint32_t *ips, unsigned space);
 
 /* Rows for the inquiry `q` of `dxp inc` (docs/reference/wire.md). */
 void switch_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now_ns,

@@ -138,6 +138,9 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.recovery = *AT(HELLO_RECOVERY),
 		.protect = *AT(HELLO_PROTECT),
 	};
+	if (h.features & WIRE_FEATURE_MACHINE)
+		h.machine = (uint64_t)get_be32(AT(HELLO_MACHINE)) << 32 |
+			    get_be32(AT(HELLO_MACHINE_LOW));
 	/* A peer must state a session, a window and a payload size, or it could not receive. */
 	if (h.session == 0 || h.rwnd == 0 || h.rwnd > WIRE_WINDOW_MAX ||
 	    h.payload_bytes < WIRE_PAYLOAD_MIN || h.payload_bytes > WIRE_PAYLOAD_MAX ||
@@ -158,7 +161,7 @@ void wire_hello_encode(const struct wire_hello *hello, uint8_t *body)
 	put_be16(AT(HELLO_RWND), hello->rwnd);
 	put_be16(AT(HELLO_PAYLOAD), hello->payload_bytes);
 	put_be32(AT(HELLO_FEATURES), hello->features);
-	put_be32(AT(HELLO_RESERVED), 0);
+	put_be32(AT(HELLO_MACHINE), (uint32_t)(hello->machine >> 32));
 	memcpy(AT(HELLO_UUID), hello->uuid, sizeof(hello->uuid));
 	put_be64(AT(HELLO_TOKEN), hello->token);
 	put_be32(AT(HELLO_ECHO_SESSION), hello->echo_session);
@@ -166,7 +169,7 @@ void wire_hello_encode(const struct wire_hello *hello, uint8_t *body)
 	put_be16(AT(HELLO_NAP_CREDIT), hello->nap_credit);
 	*AT(HELLO_RECOVERY) = hello->recovery;
 	*AT(HELLO_PROTECT) = hello->protect;
-	put_be32(AT(HELLO_RESERVED_32), 0);
+	put_be32(AT(HELLO_MACHINE_LOW), (uint32_t)hello->machine);
 	if (hello->protect == WIRE_PROTECT_NONE)
 		memcpy(AT(HELLO_TAG), hello->tag, sizeof(hello->tag));
 	else

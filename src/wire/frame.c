@@ -272,6 +272,13 @@ void wire_opened_decode(const uint8_t *opened, struct wire_header *header)
 		extension_decode(opened, header);
 }
 
+size_t wire_frame_bytes(const uint8_t *data, size_t bytes)
+{
+	if (bytes < WIRE_COMMON_BYTES || wire_other_version(data, bytes) != 0)
+		return 0;
+	return (data[WIRE_OFF_VERSION_HEADER] & 0xfu) * 8u + get_be16(data + WIRE_OFF_LEN);
+}
+
 uint8_t wire_other_version(const uint8_t *data, size_t bytes)
 {
 	const uint8_t version = bytes < WIRE_COMMON_BYTES ? 0 : data[WIRE_OFF_VERSION_HEADER] >> 4;

@@ -108,10 +108,14 @@ enum wire_feature {
 	WIRE_FEATURE_HELD = 1 << 2,    /* NACK with WIRE_NACK_HELD */
 	WIRE_FEATURE_WAIT = 1 << 3,    /* NACK with WIRE_NACK_WAIT */
 	WIRE_FEATURE_COOKIE = 1 << 4,  /* answers a COOKIE */
+	WIRE_FEATURE_MACHINE = 1 << 5, /* hello_machine is valid */
+	/* accepts frames with up to WIRE_LONG_PAYLOAD_MAX bytes of payload */
+	WIRE_FEATURE_LONG = 1 << 6,
 };
+/* of all nodes; WIRE_FEATURE_LONG depends on the socket */
 #define WIRE_FEATURES                                                               \
 	((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER | WIRE_FEATURE_HELD | \
-	 WIRE_FEATURE_WAIT | WIRE_FEATURE_COOKIE)
+	 WIRE_FEATURE_WAIT | WIRE_FEATURE_COOKIE | WIRE_FEATURE_MACHINE)
 
 /* Common header: X(field, offset, bytes). */
 #define WIRE_COMMON_FIELDS(X)   \
@@ -172,7 +176,7 @@ enum wire_feature {
 	X(HELLO_RWND, 52, 2)         \
 	X(HELLO_PAYLOAD, 54, 2)      \
 	X(HELLO_FEATURES, 56, 4)     \
-	X(HELLO_RESERVED, 60, 4)     \
+	X(HELLO_MACHINE, 60, 4)      \
 	X(HELLO_UUID, 64, 16)        \
 	X(HELLO_TOKEN, 80, 8)        \
 	X(HELLO_ECHO_SESSION, 88, 4) \
@@ -180,7 +184,7 @@ enum wire_feature {
 	X(HELLO_NAP_CREDIT, 96, 2)   \
 	X(HELLO_RECOVERY, 98, 1)     \
 	X(HELLO_PROTECT, 99, 1)      \
-	X(HELLO_RESERVED_32, 100, 4) \
+	X(HELLO_MACHINE_LOW, 100, 4) \
 	X(HELLO_TAG, 104, 16)
 
 /* Last fields of a HELLO in a session with protection. They take the place of HELLO_TAG. */
@@ -399,9 +403,11 @@ struct wire_hello {
 	uint64_t token; /* secret; a RESET of `session` must carry it */
 	/* HELLO_ACK: of the answered HELLO; HELLO: see wire_hello_cookie */
 	uint32_t echo_session, echo_psn;
-	uint16_t nap_credit;         /* per queue pair, before the sender's first CREDIT */
-	uint8_t recovery;            /* enum wire_recovery */
-	uint8_t protect;             /* enum wire_protect */
+	uint16_t nap_credit; /* per queue pair, before the sender's first CREDIT */
+	uint8_t recovery;    /* enum wire_recovery */
+	uint8_t protect;     /* enum wire_protect */
+	/* The same for all processes of one boot of one kernel; 0: unknown. */
+	uint64_t machine;
 	uint8_t tag[WIRE_TAG_BYTES]; /* zero in a fabric without a key */
 };
 
@@ -496,6 +502,10 @@ void wire_crc_set(uint8_t *header, uint32_t crc);
 void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
 			    size_t tail_bytes);
+
+/* Returns the length of the frame of this protocol whose common header starts here, which may be
+ * longer than `bytes`. 0: too short, or another version. Checks nothing else. */
+size_t wire_frame_bytes(const uint8_t *data, size_t bytes);
 
 /* Returns the version of a frame that this release does not support; 0: supported, or too short.
  * Version and type have the same offsets in all versions. */

@@ -199,6 +199,7 @@ static unsigned packet_begin(const struct inc_header *h, const struct roce_heade
 {
 	d->to = address_v4(path->to_ip, path->to_port);
 	d->ecn = 0;
+	d->segment_bytes = 0;
 	d->cause = DATAGRAM_CAUSE_NONE;
 	d->slice_count = 0;
 	d->header_bytes = (uint16_t)roce_header_encode(roce, d->header);

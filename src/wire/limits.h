@@ -12,9 +12,14 @@
 #define WIRE_PAYLOAD_MIN 1024
 /* payload of a data packet: MTU 9000 less headers, a multiple of 64. Also on loopback, where such
  * batches are faster than datagrams of 64 KiB. */
-#define WIRE_PAYLOAD_MAX    8896
-#define WIRE_WINDOW_MAX     4096 /* packets in flight, and in the receiver's map; a power of two */
-#define WIRE_SACK_WORDS_MAX 16   /* words of bitmap: 1024 packets */
+#define WIRE_PAYLOAD_MAX 8896
+/* payload of a long frame: with headers, a multiple of 64 that fits one IP packet, also as at most
+ * 64 segments of the shortest path */
+#define WIRE_LONG_PAYLOAD_MAX 65408
+/* packets in flight, and in the receiver's map; a power of two */
+#define WIRE_WINDOW_MAX 4096
+/* words of bitmap: 1024 packets */
+#define WIRE_SACK_WORDS_MAX 16
 /* of a NIC's 32 queue pairs; not longer than the longest ACK */
 #define WIRE_CREDIT_ENTRIES_MAX 16
 #define WIRE_FUNCTIONS          8 /* one physical and seven virtual */

@@ -45,6 +45,7 @@ void roce_datagram_encode(const struct roce_header *h, const struct roce_ends *e
 	padded.pad_bytes = -payload_bytes & 3;
 	d->to = ends->to;
 	d->ecn = 0;
+	d->segment_bytes = 0;
 	d->cause = DATAGRAM_CAUSE_NONE;
 	d->slice_count = 0;
 	d->header_bytes = (uint16_t)roce_header_encode(&padded, d->header);

@@ -32,8 +32,13 @@
 /* bytes of packages per host for rebuilds after a crash */
 #define XPU_PACKAGES_BYTES (64u << 20)
 /* queued messages per host at which printf output waits */
-#define XPU_PRINTS_WAIT      1024
-#define XPU_WORK_MAX         WORKER_QUEUE_MAX
+#define XPU_PRINTS_WAIT 1024
+#define XPU_WORK_MAX    WORKER_QUEUE_MAX
+/* orders queued at a worker, whatever their length: hide the time of a handover */
+#define XPU_WORK_MIN 2
+/* ns of kernels queued at a worker: hides many handovers. Kernels that become ready meanwhile and
+ * were posted earlier, such as those of a collective, wait for the queued ones. */
+#define XPU_WORK_NS          (1000ull * 1000)
 #define XPU_SOURCE_BYTES_MAX (16u << 20)  /* bytes of a program, as in the host library */
 #define XPU_ZERO_BYTES       (256u << 10) /* bytes cleared per poll: about 50 us */
 /* outstanding messages per node: a silent one leaves space for others */
@@ -46,8 +51,12 @@
 #define XPU_NOTICE_AGAIN_NS (50ull * 1000 * 1000)
 /* ns in which attempts begin: longer than a lease, so that the loss of an xPU is known first */
 #define XPU_NOTICE_NS (5000ull * 1000 * 1000)
+/* ns in which attempts begin if the node table has no such node: two renewals, in which this table
+ * gets the row of an xPU that the host knows */
+#define XPU_NOTICE_UNKNOWN_NS (2 * FABRIC_RENEW_NS)
 /* lost events per xPU: a host may have as many commands in 64 other xPUs; 8 MiB */
-#define XPU_NOTICES_MAX 65536
+#define XPU_NOTICES_MAX     65536
+#define XPU_NOTICES_BUCKETS 256 /* lists that count them per host: 4 of XPU_HOSTS_DEFAULT each */
 /* ns between checks of tenants' files, in which a hostile kernel can fill memory, as it can with
  * ordinary memory */
 #define XPU_FILES_NS (1000ull * 1000 * 1000)

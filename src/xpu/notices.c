@@ -13,19 +13,27 @@ struct notice {
 	struct notices *all;
 	struct notice_host host;
 	uint16_t node;
-	bool reached;      /* true: `magic` is known, and the last attempt found the xPU alive */
+	int found;         /* status of the last search for the xPU */
 	uint32_t magic;    /* of the xPU at the first attempt that found it; 0: none has */
 	uint64_t begun_ns; /* time of notice_send() */
-	uint64_t due_ns;   /* time of the next attempt; 0: not set */
+	uint64_t due_ns;   /* lost: time of the next attempt */
 	struct command_event event;
 };
 
+/* Number of lost events of a host. */
+struct account {
+	struct account *next;
+	uint32_t owner, count;
+};
+
+/* An event has the same interval between all attempts, so a list in the order of losses is in the
+ * order of due times. */
 struct notices {
 	const struct notices_hooks *hooks;
 	void *context;
-	struct notice *lost; /* to be sent again */
-	uint32_t count;      /* length of this list */
-	uint64_t next_ns;    /* time when one of them is due, or earlier; UINT64_MAX: none */
+	struct notice *lost, **lost_tail; /* to be sent again, in the order of due times */
+	uint32_t count;                   /* length of this list */
+	struct account *accounts[XPU_NOTICES_BUCKETS]; /* of its events, by owner */
 };
 
 int notices_create(const struct notices_hooks *hooks, void *context, struct notices **out)
@@ -36,32 +44,89 @@ int notices_create(const struct notices_hooks *hooks, void *context, struct noti
 		return DXP_ENOMEM;
 	n->hooks = hooks;
 	n->context = context;
-	n->next_ns = UINT64_MAX;
+	n->lost_tail = &n->lost;
 	*out = n;
 	return DXP_OK;
+}
+
+static struct account **account_find(struct notices *n, uint32_t owner)
+{
+	struct account **at = &n->accounts[owner % XPU_NOTICES_BUCKETS];
+
+	while (*at && (*at)->owner != owner)
+		at = &(*at)->next;
+	return at;
+}
+
+/* Returns false if memory is short. */
+static bool account_add(struct notices *n, uint32_t owner)
+{
+	struct account **at = account_find(n, owner);
+
+	if (!*at) {
+		*at = calloc(1, sizeof(**at));
+		if (!*at)
+			return false;
+		(*at)->owner = owner;
+	}
+	(*at)->count++;
+	return true;
+}
+
+static void account_remove(struct notices *n, uint32_t owner)
+{
+	struct account **at = account_find(n, owner), *account = *at;
+
+	if (--account->count > 0)
+		return;
+	*at = account->next;
+	free(account);
+}
+
+/* Removes the event at *at from the list. */
+static struct notice *lost_remove(struct notices *n, struct notice **at)
+{
+	struct notice *i = *at;
+
+	*at = i->next;
+	if (!*at)
+		n->lost_tail = at;
+	n->count--;
+	account_remove(n, i->host.owner);
+	return i;
 }
 
 void notices_destroy(struct notices *n)
 {
 	if (!n)
 		return;
-	while (n->lost) {
-		struct notice *next = n->lost->next;
-		free(n->lost);
-		n->lost = next;
-	}
+	while (n->lost)
+		free(lost_remove(n, &n->lost));
 	free(n);
 }
 
-/* `due_ns`: time of the next attempt; 0: not set yet. */
-static void lost_add(struct notice *i, uint64_t due_ns)
+/* Frees the event. Its host fails. */
+static void fail(struct notice *i, int status)
+{
+	const struct notices *n = i->all;
+
+	n->hooks->failed(n->context, &i->host, i->node, status);
+	free(i);
+}
+
+/* Adds an event to the list, or frees it if memory is short. */
+static void lost_add(struct notice *i)
 {
 	struct notices *n = i->all;
 
-	i->due_ns = due_ns;
-	n->next_ns = min_u64(n->next_ns, due_ns);
-	i->next = n->lost;
-	n->lost = i;
+	if (!account_add(n, i->host.owner)) {
+		fail(i, DXP_ENOMEM);
+		return;
+	}
+	i->due_ns = n->hooks->now_ns(n->context) + XPU_NOTICE_AGAIN_NS;
+	i->next = NULL;
+	*n->lost_tail = i;
+	n->lost_tail = &i->next;
 	n->count++;
 }
 
@@ -72,7 +137,7 @@ static void sent(void *context, int status)
 	if (status == DXP_OK)
 		free(i);
 	else
-		lost_add(i, 0);
+		lost_add(i);
 }
 
 /* Sends the event; frees it if nothing waits for it any more. */
@@ -82,33 +147,33 @@ static void attempt(struct notice *i)
 	uint32_t magic;
 	int status = n->hooks->find(n->context, i->node, &magic);
 
-	i->reached = status == DXP_OK;
-	if (status == DXP_EINVAL || (i->reached && i->magic && i->magic != magic)) {
+	i->found = status;
+	if (status == DXP_EINVAL || (status == DXP_OK && i->magic && i->magic != magic)) {
 		free(i);
 		return;
 	}
-	if (i->reached) {
+	if (status == DXP_OK) {
 		i->magic = magic;
 		status = n->hooks->send(n->context, i->node, magic, &i->event, sent, i);
 	}
 	if (status != DXP_OK)
-		lost_add(i, 0);
+		lost_add(i);
 }
 
 void notice_send(struct notices *n, const struct notice_host *host, uint16_t node,
-		 const struct command_event *e, uint64_t now_ns)
+		 const struct command_event *e)
 {
-	struct notice *i = n->count < XPU_NOTICES_MAX ? calloc(1, sizeof(*i)) : NULL;
+	struct notice *i = calloc(1, sizeof(*i));
 
 	if (!i) {
-		n->hooks->failed(n->context, host, node);
+		n->hooks->failed(n->context, host, node, DXP_ENOMEM);
 		return;
 	}
 	i->all = n;
 	i->host = *host;
 	i->node = node;
 	i->event = *e;
-	i->begun_ns = now_ns;
+	i->begun_ns = n->hooks->now_ns(n->context);
 	attempt(i);
 }
 
@@ -116,34 +181,61 @@ void notice_send(struct notices *n, const struct notice_host *host, uint16_t nod
  * tables. */
 static void give_up(struct notice *i)
 {
-	const struct notices *n = i->all;
-
-	if (i->reached)
-		n->hooks->failed(n->context, &i->host, i->node);
-	free(i);
+	if (i->found == DXP_OK)
+		fail(i, DXP_ETIMEDOUT);
+	else if (i->found == DXP_EACCESS)
+		fail(i, DXP_EACCESS);
+	else
+		free(i);
 }
 
-uint32_t notices_advance(struct notices *n, uint64_t now_ns)
+static uint32_t owner_largest(const struct notices *n)
 {
-	struct notice *i = n->lost, *next;
-	uint32_t work = 0;
+	const struct account *largest = NULL;
 
-	if (now_ns < n->next_ns)
-		return 0;
-	n->lost = NULL;
-	n->count = 0;
-	n->next_ns = UINT64_MAX;
-	for (; i; i = next) {
-		next = i->next;
-		const uint64_t due_ns = i->due_ns ? i->due_ns : now_ns + XPU_NOTICE_AGAIN_NS;
-		if (now_ns < due_ns) {
-			lost_add(i, due_ns);
+	for (unsigned i = 0; i < XPU_NOTICES_BUCKETS; i++)
+		for (const struct account *a = n->accounts[i]; a; a = a->next)
+			if (!largest || a->count > largest->count)
+				largest = a;
+	return largest->owner;
+}
+
+/* Fails the host with most lost events, and forgets them, so that no host takes the space of
+ * others. */
+static void largest_fail(struct notices *n)
+{
+	const uint32_t owner = owner_largest(n);
+	struct notice **at = &n->lost, *last = NULL;
+
+	while (*at) {
+		if ((*at)->host.owner != owner) {
+			at = &(*at)->next;
 			continue;
 		}
-		work++;
+		free(last);
+		last = lost_remove(n, at);
+	}
+	fail(last, DXP_EBUSY);
+}
+
+/* Returns the time for which the event is sent again. */
+static uint64_t patience_ns(const struct notice *i)
+{
+	return i->found == DXP_ENOENT ? XPU_NOTICE_UNKNOWN_NS : XPU_NOTICE_NS;
+}
+
+uint32_t notices_advance(struct notices *n)
+{
+	const uint64_t now_ns = n->hooks->now_ns(n->context);
+	uint32_t work = 0;
+
+	while (n->count > XPU_NOTICES_MAX)
+		largest_fail(n);
+	for (; n->lost && n->lost->due_ns <= now_ns; work++) {
+		struct notice *i = lost_remove(n, &n->lost);
 		if (!n->hooks->needed(n->context, &i->host))
 			free(i);
-		else if (now_ns - i->begun_ns >= XPU_NOTICE_NS)
+		else if (now_ns - i->begun_ns >= patience_ns(i))
 			give_up(i);
 		else
 			attempt(i);
@@ -153,5 +245,7 @@ uint32_t notices_advance(struct notices *n, uint64_t now_ns)
 
 uint64_t notices_deadline(const struct notices *n)
 {
-	return n->next_ns;
+	if (!n->lost)
+		return UINT64_MAX;
+	return n->count > XPU_NOTICES_MAX ? 0 : n->lost->due_ns;
 }

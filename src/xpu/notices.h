@@ -27,21 +27,24 @@ struct notices_hooks {
 	/* Queues the event. Calls `done` once, later, if it returns DXP_OK. */
 	int (*send)(void *context, uint16_t node, uint32_t magic, const struct command_event *e,
 		    outbox_done done, void *done_context);
+	uint64_t (*now_ns)(void *context);
 	/* Returns true if the host still uses this xPU. */
 	bool (*needed)(void *context, const struct notice_host *host);
 	/* The live xPU `node` cannot get events of this host, whose commands there wait for ever.
-	 * So the host must be evicted. */
-	void (*failed)(void *context, const struct notice_host *host, uint16_t node);
+	 * So the host must be evicted. `status`: DXP_ETIMEDOUT; DXP_EACCESS: the two may not
+	 * exchange messages any more; DXP_EBUSY: XPU_NOTICES_MAX; DXP_ENOMEM. */
+	void (*failed)(void *context, const struct notice_host *host, uint16_t node, int status);
 };
 
 int notices_create(const struct notices_hooks *hooks, void *context, struct notices **out);
 /* Frees everything. All calls of `done` must have been made. */
 void notices_destroy(struct notices *n);
-/* Sends an event to the xPU `node`. Without memory, the host fails. */
+/* Sends an event to the xPU `node`. Without memory, the host fails. If more than XPU_NOTICES_MAX
+ * events are lost, the next notices_advance() fails the host with most of them. */
 void notice_send(struct notices *n, const struct notice_host *host, uint16_t node,
-		 const struct command_event *e, uint64_t now_ns);
-/* Sends lost events again that are due. Returns their number. */
-uint32_t notices_advance(struct notices *n, uint64_t now_ns);
+		 const struct command_event *e);
+/* Sends lost events again that are due, in the order of their losses. Returns their number. */
+uint32_t notices_advance(struct notices *n);
 /* Returns the time of the next event that is due; UINT64_MAX: none. */
 uint64_t notices_deadline(const struct notices *n);
 

@@ -78,17 +78,22 @@ static bool notice_needed(void *context, const struct notice_host *host)
 	return notice_tenant(context, host) != NULL;
 }
 
-static void notice_failed(void *context, const struct notice_host *host, uint16_t node)
+static uint64_t notice_now_ns(void *context)
+{
+	return clock_now_ns();
+}
+
+static void notice_failed(void *context, const struct notice_host *host, uint16_t node, int status)
 {
 	struct slot *s = context;
 	struct tenant *t = notice_tenant(s, host);
 
 	if (!t)
 		return;
-	log_warn("node %u gets no events of host node %u from here, although it is alive: the "
-		 "host's commands are cancelled, its memory is freed; check the network between "
-		 "the two xPUs",
-		 node, host->node);
+	log_warn("node %u gets no events of host node %u from here, although it is alive (%s): "
+		 "the host's commands are cancelled, its memory is freed; check the network "
+		 "between the two xPUs",
+		 node, host->node, dxp_status_text(status));
 	s->hooks->evict(t, DXP_EPEERLOST);
 	node_peer_reset(s->node, host->node, DXP_EPEERLOST);
 }
@@ -96,6 +101,7 @@ static void notice_failed(void *context, const struct notice_host *host, uint16_
 static const struct notices_hooks notice_hooks = {
 	.find = notice_find,
 	.send = notice_put,
+	.now_ns = notice_now_ns,
 	.needed = notice_needed,
 	.failed = notice_failed,
 };
@@ -245,6 +251,8 @@ static int node_start(struct slot *s)
 	options.memory_bytes = arena_bytes(s->arena);
 	options.capabilities = (s->bridged ? MANAGE_CAPABILITY_BRIDGED : 0) |
 			       (s->switches ? MANAGE_CAPABILITY_SWITCH : 0);
+	/* the buffers of a bridge are for short frames */
+	options.no_long_frames = s->bridged != NULL;
 	options.cfg = &registers_ops;
 	options.cfg_context = s;
 	options.changed = changed;
@@ -412,7 +420,7 @@ uint32_t slot_service(struct slot *s)
 	work += workers_begun_notify(s);
 	work += reply_events_flush_due(s);
 	if (notices_deadline(s->notices) != UINT64_MAX)
-		work += notices_advance(s->notices, clock_now_ns());
+		work += notices_advance(s->notices);
 	work += tenants_reap(s);
 	work += ports_reap(s);
 	work += tenant_memories_advance(s);

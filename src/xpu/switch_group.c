@@ -83,9 +83,10 @@ static void group_create(struct switch_group *g)
 					       .allgather = exchange,
 					       .context = g};
 	const struct dxp_inc_group_options options = {.mode = DXP_INC_FLAT};
+	const struct endpoint_user user = {.stop = &g->leaving, .owner = g->o.owner};
 	struct dxp_inc_group *group = NULL;
 	char why[DXP_INC_WHY_BYTES] = "";
-	int status = endpoint_group_create(g->o.inc, &boot, &options, &g->leaving, &group, why);
+	int status = endpoint_group_create(g->o.inc, &boot, &options, &user, &group, why);
 
 	pthread_mutex_lock(&g->lock);
 	if (g->expired)

@@ -18,6 +18,7 @@ struct switch_group;
 
 struct switch_group_options {
 	struct dxp_inc *inc; /* must outlive the group */
+	uint32_t owner;      /* number of the host, for which it takes a share of the endpoint */
 	uint32_t member, members;
 	/* ns: longest wait for switch_group_share(); then the creation fails */
 	uint64_t exchange_ns;

@@ -68,22 +68,26 @@ uint32_t switches_count(const struct slot *s, const struct tenant *t)
 	return count;
 }
 
-static bool threads_left(const struct slot *s)
+/* Counts threads, with those of groups that were left: of all hosts, or of a node that may have
+ * opened the xPU several times. */
+static uint32_t threads_count(const struct slot *s, const struct tenant *of)
 {
-	uint32_t threads = 0;
+	uint32_t count = 0;
 
 	for (const struct switch_member *m = s->switch_members; m; m = m->next)
-		threads++;
-	return threads < XPU_SWITCH_THREADS_MAX;
+		count += !of || m->tenant->host == of->host;
+	return count;
 }
 
 /* Checks whether a host may have one more group. A host may have as many groups as are then still
- * free, so one host gets half of all, and the next one half of the rest. */
+ * free, so one host gets half of all, and the next one half of the rest. The same holds for
+ * threads. */
 static int members_check(const struct tenant *t, char why[DXP_INC_WHY_BYTES])
 {
 	const uint32_t all = switches_count(t->slot, NULL), own = switches_count(t->slot, t);
+	const uint32_t threads = threads_count(t->slot, NULL);
 
-	if (all >= XPU_SWITCH_GROUPS_MAX || !threads_left(t->slot))
+	if (all >= XPU_SWITCH_GROUPS_MAX)
 		snprintf(why, DXP_INC_WHY_BYTES,
 			 "it is in %u groups of switches, and %u is the limit; destroy groups that "
 			 "are not needed",
@@ -93,6 +97,12 @@ static int members_check(const struct tenant *t, char why[DXP_INC_WHY_BYTES])
 			 "this program has %u groups of switches there and %u are free, which are "
 			 "for others; destroy groups that are not needed",
 			 own, XPU_SWITCH_GROUPS_MAX - all);
+	else if (threads >= XPU_SWITCH_THREADS_MAX ||
+		 threads_count(t->slot, t) >= XPU_SWITCH_THREADS_MAX - threads)
+		snprintf(why, DXP_INC_WHY_BYTES,
+			 "it still ends %u groups of switches that programs have left; create "
+			 "the group again in some seconds",
+			 threads - all);
 	else
 		return DXP_OK;
 	t->slot->counters.switch_rejected++;
@@ -110,6 +120,7 @@ static int member_create(struct tenant *t, const struct command *c, char why[DXP
 		return status;
 	struct switch_member *m = calloc(1, sizeof(*m));
 	const struct switch_group_options o = {.inc = s->inc,
+					       .owner = t->host,
 					       .member = c->member,
 					       .members = c->members,
 					       .exchange_ns = XPU_SWITCH_EXCHANGE_NS,

@@ -19,7 +19,7 @@ static void peer_notify(struct work *w, const struct command_event *e)
 	const struct notice_host host = {w->tenant->host, w->tenant->owner};
 
 	if (w->to_node && e->event)
-		notice_send(w->tenant->slot->notices, &host, w->to_node, e, clock_now_ns());
+		notice_send(w->tenant->slot->notices, &host, w->to_node, e);
 }
 
 void work_report(struct work *w, int status)
@@ -62,6 +62,20 @@ static void lost_note(struct tenant *t, const struct command *c)
 static bool op_of_engine(uint8_t op)
 {
 	return op == COMMAND_RUN || (op >= COMMAND_WRITE && op <= COMMAND_MARK);
+}
+
+/* A mark is in the engine's queue only if it waits just for commands of this xPU, which may be
+ * there. Other marks complete as soon as their events have. In the engine's queue they could leave
+ * early, and then wait in the worker behind kernels that were posted before them. Other xPUs may
+ * wait for the mark, for example those of a collective. */
+static enum graph_queue queue_of(const struct tenant *t, const struct command *c)
+{
+	if (c->op != COMMAND_MARK)
+		return op_of_engine(c->op) ? GRAPH_ENGINE : GRAPH_NETWORK;
+	for (uint8_t i = 0; i < c->wait_count; i++)
+		if (EVENT_XPU(c->waits[i]) != node_id(t->slot->node))
+			return GRAPH_NETWORK;
+	return c->wait_count ? GRAPH_ENGINE : GRAPH_NETWORK;
 }
 
 /* per command: struct work, event, entry in a heap */
@@ -146,7 +160,7 @@ void work_post(struct tenant *t, const struct command *c, uint32_t message_bytes
 {
 	struct work *w = work_create(t, c);
 	const struct graph_posting p = {
-		.queue = op_of_engine(c->op) ? GRAPH_ENGINE : GRAPH_NETWORK,
+		.queue = queue_of(t, c),
 		.event = c->event,
 		.oldest = c->oldest,
 		.waits = c->waits,

@@ -62,6 +62,7 @@ struct worker {
 	} running;
 	uint8_t print_last; /* last byte that kernels printed */
 	uint32_t commands;  /* incomplete posted engine commands */
+	uint64_t run_ns;    /* moving average of their run times */
 	bool started;       /* the thread exists, or an exit will be reported */
 	bool ends;          /* the process must be killed */
 	bool notified;      /* the zygote has the request to kill it */

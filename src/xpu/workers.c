@@ -23,7 +23,9 @@ bool worker_full(const struct tenant *t)
 {
 	const struct worker *c = worker_of(t);
 
-	return c && c->commands >= XPU_WORK_MAX;
+	if (!c || c->commands < XPU_WORK_MIN)
+		return false;
+	return c->commands >= XPU_WORK_MAX || c->commands * c->run_ns >= XPU_WORK_NS;
 }
 
 struct mapping {

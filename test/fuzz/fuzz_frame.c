@@ -118,6 +118,7 @@ static void header_decode(const uint8_t *frame, size_t bytes)
 
 	if (wire_header_decode(frame, bytes, &header) != DXP_OK)
 		return;
+	assert(wire_frame_bytes(frame, bytes) == bytes);
 	assert(header.header_bytes + (size_t)header.payload_bytes == bytes);
 	bodies_decode(frame + header.header_bytes, header.payload_bytes, header.flags);
 	short_bodies_decode(frame + header.header_bytes, header.payload_bytes);

@@ -74,7 +74,6 @@ static void host_start(struct scene *s, int which)
 		.node = (uint16_t)(which + 1),
 		.incarnation = ++h->incarnation,
 		.window_packets = 16,
-		.payload_crc = true,
 		.entropy = rng_entropy_rng,
 		.entropy_context = &s->secrets,
 		.token = token_of,

@@ -56,6 +56,7 @@ static void handshakes(struct capture *c)
 		.token = 0xa1a2a3a4a5a6a7a8,
 		.nap_credit = 16,
 		.recovery = WIRE_RECOVERY_RACK,
+		.machine = 0xb1b2b3b4b5b6b7b8,
 	};
 
 	memset(hello.uuid, 0x5a, sizeof(hello.uuid));

@@ -73,7 +73,11 @@ WRAP_CALL(clEnqueueNDRangeKernel,
 	   const size_t *global, const size_t *local, cl_uint count, const cl_event *wait,
 	   cl_event *event),
 	  (q, k, dimensions, offset, global, local, count, wait, event))
+WRAP_CALL(clRetainMemObject, (cl_mem m), (m))
 WRAP_CALL(clRetainEvent, (cl_event e), (e))
+WRAP_CALL(clGetEventInfo,
+	  (cl_event e, cl_event_info name, size_t bytes, void *value, size_t *found),
+	  (e, name, bytes, value, found))
 WRAP_CALL(clWaitForEvents, (cl_uint count, const cl_event *list), (count, list))
 WRAP_CALL(clFlush, (cl_command_queue q), (q))
 WRAP_CALL(clFinish, (cl_command_queue q), (q))

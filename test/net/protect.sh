@@ -115,4 +115,20 @@ exchange '' --protect none
 [ "$sealed" -eq 0 ] && [ "$clear" -gt 0 ] && [ "$payload" -gt 0 ] || die 'not as promised'
 near dxp doctor "${at[@]}" --protect none --to xpu1 >"$scratch/doctor" || true
 expect 'anybody on the path can read and change the packets' "$scratch/doctor"
+expect 'none in sent packets: the path has no wire' "$scratch/doctor"
+
+say '== the payload has a checksum if the path has a wire, or on request'
+checks() {
+	near env "$1" dxp doctor "${at[@]}" --protect none "${@:2}" --to xpu1 \
+		>"$scratch/doctor" || true
+}
+checks DXP_CC= --payload-crc always
+expect 'CRC-32C of each packet' "$scratch/doctor"
+checks DXP_FAULT=loss=0.1%,seed=3
+expect 'CRC-32C of each packet' "$scratch/doctor"
+! near dxp put "${at[@]}" --payload-crc some xpu1 0 "$scratch/sent" 2>"$scratch/refused" ||
+	die 'a wrong option was accepted'
+expect 'auto, always or never' "$scratch/refused"
+near dxp nodes "${at[@]}" --protect none --json | has '"payload_check": "none"' ||
+	die 'dxp nodes --json does not show the check'
 say passed

@@ -81,6 +81,7 @@ refuse 1 'labels.idx has a label that is not 0 to 9' cl_train "$scratch/digits"
 digits 19 19 14896 05
 refuse 1 'must have 20 to 1000000 images' cl_train "$scratch/digits"
 refuse 2 "--sum has no way 'air'; cl_train --help" cl_train --sum air
+refuse 2 "--bucket is 0 to 1073741824, not '16K'" cl_train --bucket 16K
 refuse 2 "--xpus is 1 to 16, not '17'" cl_train --xpus 17
 refuse 2 "--batch is 1 to 1024, not '-1'" cl_train --batch -1
 refuse 2 "--rate is above 0 and at most 1, not 'nan'" cl_train --rate nan
@@ -104,10 +105,12 @@ train xpus2 --xpus 2
 train xpus1 --xpus 1
 train host2 --xpus 2 --sum host
 train host4 --sum host
+train ring4 --sum ring
+train layers4 --bucket 0
 [ "$(values xpus1 loss | wc -l)" -eq $EPOCHS ] || die "$(cat "$scratch/xpus1.json")"
 values xpus1 loss | awk 'NR > 1 && $1 >= before { exit 1 } { before = $1 }' ||
 	die "the loss does not decrease: $(values xpus1 loss)"
-for name in xpus2 xpus4 host2 host4; do
+for name in xpus2 xpus4 host2 host4 ring4 layers4; do
 	for key in loss test_loss accuracy weights; do
 		[ "$(values $name $key)" = "$(values xpus1 $key)" ] ||
 			die "$name has another $key than xpus1: $(values $name $key)"
@@ -117,6 +120,25 @@ done
 	die 'wrote rows to a full disk'
 expect '/dev/full cannot be written' "$scratch/out"
 say "losses: $(values xpus1 loss | tr '\n' ' ')"
+
+say '== ways and pieces of sums'
+# sums NAME WAY: prints the number of sums of an epoch that started by this way.
+sums() { values "$1" "by_$2" | sort -u; }
+[ "$(sums xpus4 tree) $(sums xpus4 ring)" = '18 0' ] || die "$(cat "$scratch/xpus4.json")"
+[ "$(sums ring4 tree) $(sums ring4 ring)" = '0 18' ] || die "$(cat "$scratch/ring4.json")"
+[ "$(sums layers4 tree)" = 36 ] || die "$(cat "$scratch/layers4.json")"
+[ "$(grep -c '"name":"allreduce".*"way":"ring"' "$scratch/ring4.trace")" -ge $((18 * EPOCHS)) ] ||
+	die "the trace lacks sums by ring: $(grep -c allreduce "$scratch/ring4.trace")"
+! driver cl_train "${DRAWN[@]}" --sum switch >"$scratch/out" 2>&1 || die 'summed without switches'
+expect 'no switches add for these xPUs; start each with dxpd --switch' "$scratch/out"
+if ! nm -D "$DXP_BIN/cl_train" 2>/dev/null | has asan; then # ASan rejects preloading
+	! FAIL_CALL=clGetEventInfo FAIL_AT=3 LD_PRELOAD=$DXP_BIN/../test/libfailing-cl.so \
+		driver cl_train "${DRAWN[@]}" >"$scratch/out" 2>&1 || die 'a failed call is ignored'
+	expect 'clGetEventInfo failed with OpenCL error' "$scratch/out"
+fi
+# Each xPU learns from its own part: no sums, and no check that all are equal.
+train none4 --sum none
+[ "$(sums none4 tree) $(sums none4 ring)" = '0 0' ] || die "$(cat "$scratch/none4.json")"
 
 say '== who moves the gradients'
 sent=$(values host4 host_bytes | awk '{ sum += $1 } END { print sum / 8 }') # by each of 4 nodes

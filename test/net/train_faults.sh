@@ -21,7 +21,7 @@ runs=0
 for call in clGetPlatformIDs clGetDeviceIDs clCreateContext clCreateCommandQueue \
 	clCreateProgramWithSource clBuildProgram clCreateKernel clSetKernelArg clCreateBuffer \
 	clEnqueueFillBuffer clEnqueueReadBuffer clEnqueueWriteBuffer clEnqueueNDRangeKernel \
-	clRetainEvent clWaitForEvents clFlush clFinish; do
+	clRetainMemObject clRetainEvent clWaitForEvents clFlush clFinish; do
 	for ((at = 1; ; at *= 4)); do
 		status=0
 		FAIL_CALL=$call FAIL_AT=$at LD_PRELOAD=$failing oracle timeout 120 "${TRAIN[@]}" \

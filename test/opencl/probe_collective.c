@@ -189,8 +189,48 @@ static void allreduce__errors(void)
 	FAILS(ALLREDUCE(2, rig.devices, from, to, 2, 0, 1, f, sum), CL_INVALID_VALUE);
 	FAILS(ALLREDUCE(2, rig.devices, from, to, 0, 0, 1, 12, sum), CL_INVALID_VALUE);
 	FAILS(ALLREDUCE(2, rig.devices, from, to, 0, 0, 1, f, 5), CL_INVALID_VALUE);
+	FAILS(ALLREDUCE(2, rig.devices, from, to, 0, 0, 1, f, sum | 0x400), CL_INVALID_VALUE);
 	FAILS(ALLREDUCE(2, rig.devices, from, same, 0, 0, 1, f, sum), CL_MEM_COPY_OVERLAP);
 	FAILS(ALLREDUCE(2, rig.devices, from, from, 0, 4, 2, f, sum), CL_MEM_COPY_OVERLAP);
+	end();
+}
+
+/* Returns the way by which an allreduce started. */
+static cl_uint way_of(cl_uint n, const cl_mem *src, const cl_mem *dst, cl_uint way)
+{
+	cl_event done = NULL;
+	cl_uint found = 0;
+
+	OK(allreduce(rig.queues[0], n, rig.devices, src, dst, 0, 0, COUNT, CL_TYPE_UINT32_DXP,
+		     CL_REDUCTION_SUM_DXP | way, 0, NULL, &done));
+	OK(clGetEventInfo(done, CL_EVENT_WAY_DXP, sizeof(found), &found, NULL));
+	OK(clWaitForEvents(1, &done));
+	OK(clReleaseEvent(done));
+	return found;
+}
+
+/* A way belongs to one command. Without switches, that way leads to a tree or ring. */
+static void allreduce__ways(void)
+{
+	const cl_uint n = rig.device_count;
+	cl_program p = rig_program(source, NULL);
+	cl_event made = NULL;
+	cl_uint way = 0;
+
+	begin();
+	for (cl_uint d = 0; d < n; d++)
+		launch(d, p, "fill", from[d], NULL, d == 0 ? &made : NULL);
+	FAILS(clGetEventInfo(made, CL_EVENT_WAY_DXP, sizeof(way), &way, NULL), CL_INVALID_VALUE);
+	OK(clReleaseEvent(made));
+	for (cl_uint d = 0; d < n; d++)
+		OK(clFinish(rig.queues[d]));
+	EQUAL(way_of(n, from, to, CL_WAY_RING_DXP), CL_WAY_RING_DXP);
+	results_check(to, 1);
+	EQUAL(way_of(n, from, to, 0), CL_WAY_TREE_DXP);
+	EQUAL(way_of(n, from, to, CL_WAY_SWITCH_DXP), CL_WAY_TREE_DXP);
+	EQUAL(way_of(n, from, from, CL_WAY_RING_DXP), CL_WAY_RING_DXP);
+	results_check(from, 1);
+	OK(clReleaseProgram(p));
 	end();
 }
 
@@ -246,4 +286,4 @@ static void allreduce__device_lost(void)
 
 RIG_MAIN(CASE(allreduce__in_place), CASE(allreduce__out_of_place),
 	 CASE(allreduce__bytes_of_the_host), CASE(allreduce__waits), CASE(allreduce__errors),
-	 CASE(allreduce__device_lost))
+	 CASE(allreduce__ways), CASE(allreduce__device_lost))

@@ -71,7 +71,7 @@ static void errors__names(void)
 	for (size_t i = 0; i < bytes / sizeof(extensions[0]); i++)
 		if (strcmp(extensions[i].name, CL_DXP_COLLECTIVE_EXTENSION_NAME) == 0)
 			version = extensions[i].version;
-	EQUAL(version, CL_MAKE_VERSION(1, 1, 0));
+	EQUAL(version, CL_MAKE_VERSION(1, 2, 0));
 	end();
 }
 
@@ -95,6 +95,8 @@ static void errors__numbers(void)
 			BAD(o, CL_INVALID_VALUE, count = COUNT + 1);
 		if (combines(o))
 			BAD(o, CL_INVALID_VALUE, reduction = DXP_REDUCTIONS);
+		if (combines(o) && o != ALLREDUCE)
+			BAD(o, CL_INVALID_VALUE, reduction = CL_WAY_RING_DXP);
 		if (has_root(o))
 			BAD(o, CL_INVALID_VALUE, root = 2);
 	}

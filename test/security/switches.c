@@ -6,7 +6,7 @@
 #include "test/unit/inc_endpoint_rig.h"
 #include "test/unit/rude_host.h"
 
-#include "inc/exchange.h"
+#include "inc/endpoint.h"
 #include "xpu/cfg.h"
 #include "xpu/limits.h"
 
@@ -15,6 +15,29 @@ static struct test_daemon daemon_under_test;
 static struct bench b;
 static struct dxp_fabric *fabric;
 static struct dxp_xpu *xpu;
+static atomic_bool held; /* the creation of a group does not end, even if the host leaves */
+
+int __real_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+				 const struct dxp_inc_group_options *options,
+				 const struct endpoint_user *user, struct dxp_inc_group **out,
+				 char why[DXP_INC_WHY_BYTES]);
+
+int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+				 const struct dxp_inc_group_options *options,
+				 const struct endpoint_user *user, struct dxp_inc_group **out,
+				 char why[DXP_INC_WHY_BYTES]);
+
+int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+				 const struct dxp_inc_group_options *options,
+				 const struct endpoint_user *user, struct dxp_inc_group **out,
+				 char why[DXP_INC_WHY_BYTES])
+{
+	int status = __real_endpoint_group_create(inc, bootstrap, options, user, out, why);
+
+	while (held)
+		usleep(1000);
+	return status;
+}
 
 static void ok(int status)
 {
@@ -37,6 +60,7 @@ static int scene_open(void **state)
 
 static int scene_close(void **state)
 {
+	held = false; /* after a failed test */
 	dxp_xpu_close(xpu);
 	dxp_fabric_close(fabric);
 	test_daemon_close(&daemon_under_test);
@@ -152,6 +176,30 @@ static void switches__a_host_leaves(void **state)
 	host_close(second);
 }
 
+/* A host opens and leaves groups whose threads take long to end. */
+static void switches__threads_of_left_groups_count(void **state)
+{
+	struct rude *first = host_open(), *second = host_open();
+	const struct command_reply *reply;
+	uint32_t count = 0;
+
+	held = true;
+	while ((reply = step(first, 1, SWITCHES_OPEN, NULL, 0))->status == DXP_OK) {
+		count++;
+		reply = step(first, 1, SWITCHES_CLOSE, NULL, 0);
+		assert_int_equal(reply->status, DXP_OK);
+	}
+	assert_int_equal(reply->status, DXP_EBUSY);
+	assert_true(answer_has(reply, "it still ends 64 groups"));
+	assert_int_equal(count, XPU_SWITCH_THREADS_MAX / 2);
+	assert_int_equal(reg(CFG_SWITCH_GROUPS), 0);
+	reply = step(second, 1, SWITCHES_OPEN, NULL, 0);
+	assert_int_equal(reply->status, DXP_OK);
+	held = false;
+	host_close(first);
+	host_close(second);
+}
+
 /* A host opens a group, and then only stays. */
 static void switches__an_abandoned_creation_ends(void **state)
 {
@@ -230,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switches__one_host_leaves_groups_for_others),
 		cmocka_unit_test(switches__a_host_leaves),
+		cmocka_unit_test(switches__threads_of_left_groups_count),
 		cmocka_unit_test(switches__an_abandoned_creation_ends),
 		cmocka_unit_test(switches__forged_addresses),
 		cmocka_unit_test(switches__forged_success),

@@ -90,9 +90,12 @@ static void fabric_member_poll(struct fabric *f, struct fabric_member *member)
 
 static struct fabric_member *fabric_member_at(struct fabric *f, const struct udp_address *address)
 {
-	for (size_t i = 0; i < f->count; i++)
-		if (f->members[i].m && address_equal(&f->members[i].address, address))
-			return &f->members[i];
+	for (size_t i = 0; i < f->count; i++) {
+		struct fabric_member *m = &f->members[i];
+		if (m->m && (address_equal(&m->address, address) ||
+			     (m->forwarded && address_equal(&m->self.address, address))))
+			return m;
+	}
 	return NULL;
 }
 

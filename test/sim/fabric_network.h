@@ -52,7 +52,8 @@ struct fabric_member {
 	bool cut; /* the network carries nothing */
 	/* nothing from the member; nothing to it */
 	bool mute, deaf;
-	bool stopped; /* as by SIGSTOP; its socket keeps arrivals */
+	bool forwarded; /* it also gets what is sent to the address that it advertises */
+	bool stopped;   /* as by SIGSTOP; its socket keeps arrivals */
 	uint64_t deadline_ns;
 	struct fabric_peer *peers; /* by node id */
 };

@@ -111,12 +111,27 @@ static bool step(void *context)
 	return r->broken || (r->sides[0].ended == GETS && r->sides[1].ended == GETS);
 }
 
+/* Returns the bytes that the operations of the other side have moved, by this side's counters. */
+static uint64_t received_bytes(const struct rig *r, uint32_t s)
+{
+	struct nic_qp_counters counters;
+	uint64_t sum = 0;
+
+	for (uint32_t q = 0; q < QPS; q++) {
+		nic_qp_counters(sim_nic(r->sim, s), 0, q, &counters);
+		sum += counters.received_bytes;
+	}
+	return sum;
+}
+
 static void all_gets_arrive(struct rig *r)
 {
 	bool finished = sim_run(r->sim, 1000 * S_NS, step, r);
 
 	assert_null(r->broken);
 	assert_true(finished);
+	for (uint32_t s = 0; s < 2; s++)
+		assert_int_equal(received_bytes(r, s), GETS * BYTES);
 	for (uint32_t s = 0; s < 2; s++)
 		for (uint32_t g = 0; g < GETS; g++)
 			for (uint32_t i = 0; i < STRIDE; i++)

@@ -286,39 +286,54 @@ static void session__a_hundred_thousand_hostile_handshakes(void **state)
 	rig_destroy(r);
 }
 
-static void session__unknown_peers_get_no_answer(void **state)
+/* Node 2 gets a packet of an unknown session in the name of a node. Returns how many datagrams it
+ * sends then; out[0] is the first. */
+static size_t unknown_send(struct rig *r, uint16_t node, uint32_t host, struct datagram out[4])
 {
-	struct rig *r = rig_make(2, 1408);
 	uint8_t frame[WIRE_COMMON_BYTES + WIRE_ACK_BODY_BYTES] = {0};
 	struct datagram_arrival a = {.data = frame, .bytes = sizeof(frame)};
-	struct datagram out[4];
-
-	for (uint16_t node = 1; node < 4;
-	     node += 2) { /* 1: known, but at a wrong address; 3: unknown */
-		struct wire_header h = {.type = WIRE_ACK,
-					.header_bytes = WIRE_COMMON_BYTES,
-					.dst_session = 77,
-					.src_node = node,
-					.dst_node = 2};
-		wire_header_encode(&h, frame);
-		wire_control_seal(frame, sizeof(frame));
-		net_address(5, &a.from);
-		rltp_endpoint_receive(r->nodes[1].endpoint, &a, S_NS);
-		assert_int_equal(rltp_endpoint_send(r->nodes[1].endpoint, out, 4, S_NS), 0);
-	}
-	/* known, at its own address: a RESET */
 	struct wire_header h = {.type = WIRE_ACK,
 				.header_bytes = WIRE_COMMON_BYTES,
 				.dst_session = 77,
-				.src_node = 1,
+				.src_node = node,
 				.dst_node = 2};
+
 	wire_header_encode(&h, frame);
 	wire_control_seal(frame, sizeof(frame));
-	net_address(0, &a.from);
+	net_address(host, &a.from);
 	rltp_endpoint_receive(r->nodes[1].endpoint, &a, S_NS);
-	assert_int_equal(rltp_endpoint_send(r->nodes[1].endpoint, out, 4, S_NS), 1);
+	const size_t sent = rltp_endpoint_send(r->nodes[1].endpoint, out, 4, S_NS);
+	assert_true(sent == 0 || out[0].header_bytes <= sizeof(frame));
+	return sent;
+}
+
+static void session__unknown_peers_get_no_answer(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+	struct datagram out[4];
+
+	assert_int_equal(unknown_send(r, 1, 5, out), 0); /* known, but at a wrong address */
+	assert_int_equal(unknown_send(r, 3, 5, out), 0);
+	/* known, at its own address: a RESET */
+	assert_int_equal(unknown_send(r, 1, 0, out), 1);
 	assert_int_equal(out[0].header[WIRE_OFF_TYPE], WIRE_RESET);
-	assert_true(out[0].header_bytes <= sizeof(frame));
+	rig_destroy(r);
+}
+
+/* Packets that are faked in the name of some peers do not suppress the RESET of another. */
+static void session__resets_are_shared_among_peers(void **state)
+{
+	struct rig *r = rig_make(4, 1408);
+	struct datagram out[4];
+	uint32_t resets[5] = {0};
+
+	for (uint32_t i = 0; i < 2 * RLTP_RESETS_PER_S; i++)
+		for (uint16_t node = 1; node < 4; node += 2)
+			resets[node] += unknown_send(r, node, node - 1u, out) > 0;
+	assert_int_equal(resets[1], RLTP_RESETS_SHARE_PER_S);
+	assert_int_equal(resets[3], RLTP_RESETS_SHARE_PER_S);
+	assert_int_equal(unknown_send(r, 4, 3, out), 1);
+	assert_int_equal(out[0].header[WIRE_OFF_TYPE], WIRE_RESET);
 	rig_destroy(r);
 }
 
@@ -400,6 +415,7 @@ int main(void)
 		cmocka_unit_test(session__handshake_changed_on_the_way),
 		cmocka_unit_test(session__a_hundred_thousand_hostile_handshakes),
 		cmocka_unit_test(session__unknown_peers_get_no_answer),
+		cmocka_unit_test(session__resets_are_shared_among_peers),
 		cmocka_unit_test(session__window_is_shared_by_active_sessions),
 		cmocka_unit_test(session__level_is_reported),
 		cmocka_unit_test(session__every_session_is_served),

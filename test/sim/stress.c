@@ -174,6 +174,7 @@ static void protection_draw(struct sim_options *o, uint64_t seed)
 
 	o->protect = (uint8_t)rng_below(&r, WIRE_PROTECT_LAST + 1);
 	o->update_packets = UPDATE_PACKETS;
+	o->long_frames = rng_below(&r, 2);
 }
 
 static void options_draw(struct stress *t, struct rng *r, uint64_t seed)

@@ -16,7 +16,7 @@
 #define HOSTS      8
 #define CLOCK_HOST (HOSTS - 1)
 
-static const uint8_t pattern[WIRE_PAYLOAD_MAX];
+static const uint8_t pattern[WIRE_LONG_PAYLOAD_MAX];
 
 static void fill(void *user, struct rltp_message *message, uint32_t offset, uint32_t bytes,
 		 struct rltp_packet *out)
@@ -194,6 +194,13 @@ static void node_stop(struct rig_node *n)
 	n->seal = NULL;
 }
 
+static uint8_t path_of(void *context, const struct udp_address *peer, bool same_machine)
+{
+	const struct rig_node *n = context;
+
+	return same_machine ? n->wireless : 0;
+}
+
 static int node_start(struct rig *r, uint32_t i)
 {
 	struct rig_node *n = &r->nodes[i];
@@ -204,7 +211,10 @@ static int node_start(struct rig *r, uint32_t i)
 		.node = (uint16_t)(i + 1),
 		.incarnation = n->incarnation,
 		.receive_packets = n->receive_packets,
-		.payload_crc = true,
+		.machine = n->machine,
+		.path = path_of,
+		.path_context = n,
+		.long_frames = n->long_frames,
 		.ops = &user_ops,
 		.user = n,
 		.entropy = rng_entropy_rng,

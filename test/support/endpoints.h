@@ -27,9 +27,12 @@ struct rig_node {
 	struct rltp_endpoint *endpoint;
 	uint32_t host_index; /* network host on which the node runs */
 	uint64_t incarnation;
-	uint8_t key;     /* of the node's fabric; 0: none */
-	uint8_t protect; /* required by the node, an enum wire_protect */
-	uint16_t path;   /* payload bytes that the node's interface can carry */
+	uint8_t key;      /* of the node's fabric; 0: none */
+	uint8_t protect;  /* required by the node, an enum wire_protect */
+	uint16_t path;    /* payload bytes that the node's interface can carry */
+	uint64_t machine; /* see rltp_endpoint_options */
+	uint8_t wireless; /* properties of paths to the same machine, enum rltp_path */
+	bool long_frames; /* see rltp_endpoint_options */
 	struct seal *seal;
 	uint32_t receive_packets;
 	struct rig_message *messages;

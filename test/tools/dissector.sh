@@ -18,6 +18,7 @@ dst_function dst_qp msg_id sub addr key msg_len imm trailer payload
 hello.incarnation hello.epoch hello.session hello.psn hello.rwnd hello.payload hello.features
 hello.token hello.cookie
 hello.echo_session hello.echo_psn hello.nap_credit hello.recovery hello.tag
+hello.machine hello.machine_low
 hello.protect hello.key hello.key_tag
 reject.session reject.code reject.protect reject.echo reject.proof
 cookie.session cookie.psn cookie.value cookie.proof

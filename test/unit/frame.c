@@ -175,12 +175,13 @@ static void frame__bodies(void **state)
 				   .psn = 4,
 				   .rwnd = 5,
 				   .payload_bytes = 1408,
-				   .features = 6,
+				   .features = WIRE_FEATURE_MACHINE,
 				   .token = 7,
 				   .echo_session = 8,
 				   .echo_psn = 9,
 				   .nap_credit = 10,
-				   .recovery = WIRE_RECOVERY_GBN_RTO},
+				   .recovery = WIRE_RECOVERY_GBN_RTO,
+				   .machine = 1ull << 63 | 11},
 			  hello_out;
 	struct wire_nack_body nack = {.code = WIRE_NACK_KEY,
 				      .qp = 2,
@@ -204,7 +205,13 @@ static void frame__bodies(void **state)
 	assert_memory_equal(hello.uuid, hello_out.uuid, 16);
 	assert_true(hello_out.incarnation == hello.incarnation && hello_out.token == 7 &&
 		    hello_out.echo_psn == 9 && hello_out.nap_credit == 10 &&
-		    hello_out.recovery == WIRE_RECOVERY_GBN_RTO);
+		    hello_out.recovery == WIRE_RECOVERY_GBN_RTO &&
+		    hello_out.machine == hello.machine);
+	/* earlier nodes do not state it, and the field is theirs */
+	hello.features = 0;
+	wire_hello_encode(&hello, body);
+	assert_int_equal(wire_hello_decode(body, WIRE_HELLO_BYTES, &hello_out), DXP_OK);
+	assert_true(hello_out.machine == 0);
 	assert_memory_equal(hello.tag, hello_out.tag, sizeof(hello.tag));
 	assert_memory_equal(hello.tag, body + (WIRE_HELLO_TAG_OFFSET - WIRE_COMMON_BYTES), 16);
 	wire_nack_encode(&nack, body);

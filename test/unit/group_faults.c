@@ -74,6 +74,9 @@ static void group__arguments_rejected(void **state)
 	c.reduction = DXP_REDUCTIONS;
 	rejected(g, &c, DXP_EINVAL, "enum dxp_reduction");
 	c = ints(r, 100);
+	c.way = DXP_WAYS;
+	rejected(g, &c, DXP_EINVAL, "enum dxp_way");
+	c = ints(r, 100);
 	c.root = GROUP;
 	rejected(g, &c, DXP_EINVAL, "root 3");
 	c = ints(r, UINT64_MAX / 2);

@@ -13,17 +13,17 @@ static atomic_bool fake_hold;
 
 int __real_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
 				 const struct dxp_inc_group_options *options,
-				 const atomic_bool *stop, struct dxp_inc_group **out,
+				 const struct endpoint_user *user, struct dxp_inc_group **out,
 				 char why[DXP_INC_WHY_BYTES]);
 
 int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
 				 const struct dxp_inc_group_options *options,
-				 const atomic_bool *stop, struct dxp_inc_group **out,
+				 const struct endpoint_user *user, struct dxp_inc_group **out,
 				 char why[DXP_INC_WHY_BYTES]);
 
 int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
 				 const struct dxp_inc_group_options *options,
-				 const atomic_bool *stop, struct dxp_inc_group **out,
+				 const struct endpoint_user *user, struct dxp_inc_group **out,
 				 char why[DXP_INC_WHY_BYTES])
 {
 	if (atomic_fetch_sub(&fake_creates, 1) > 0) {
@@ -32,7 +32,7 @@ int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_boots
 	}
 	while (fake_hold)
 		usleep(1000);
-	return __real_endpoint_group_create(inc, bootstrap, options, stop, out, why);
+	return __real_endpoint_group_create(inc, bootstrap, options, user, out, why);
 }
 
 /* Repeats an allreduce until switches compute one. */

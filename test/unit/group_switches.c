@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "host/group.h"
+#include "host/internal.h"
 #include "host/limits.h"
 #include "test/unit/group_tree.h"
 #include "xpu/limits.h"
@@ -29,6 +30,25 @@ static void group_switches__types_and_reductions(void **state)
 	assert_int_equal(w.operations[DXP_WAY_SWITCH], runs);
 	assert_int_equal(w.continued, 0);
 	dxp_group_destroy(g);
+}
+
+/* The table of `dxp run` counts the bytes to and from switches. */
+static void group_switches__bytes_are_counted(void **state)
+{
+	struct rig *r = &((struct tree *)*state)->r;
+	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
+	const struct dxp_collective c = {.count = 1000, .type = DXP_INT32};
+	struct host_use before[SWITCHED];
+
+	inputs_write(r, c.type, c.count);
+	for (uint32_t m = 0; m < SWITCHED; m++)
+		before[m] = r->xpus[m]->use;
+	allreduce(r, g, c);
+	dxp_group_destroy(g);
+	for (uint32_t m = 0; m < SWITCHED; m++) {
+		assert_int_equal(r->xpus[m]->use.from_bytes, before[m].from_bytes + 4000);
+		assert_int_equal(r->xpus[m]->use.to_bytes, before[m].to_bytes + 4000);
+	}
 }
 
 /* Sums of integers by switches equal those of a ring, to the last bit. */
@@ -58,6 +78,31 @@ static void group_switches__as_a_ring(void **state)
 		dxp_group_destroy(g);
 	}
 	free(data);
+}
+
+/* Each operation of one group has a way of its own. */
+static void group_switches__a_way_for_each_operation(void **state)
+{
+	static const enum dxp_way group_ways[] = {DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_SWITCH};
+	struct rig *r = &((struct tree *)*state)->r;
+
+	inputs_write(r, DXP_INT32, 97);
+	for (size_t k = 0; k < ARRAY_COUNT(group_ways); k++) {
+		struct dxp_group *g = group_open(r, SWITCHED, group_ways[k]);
+		for (int way = DXP_WAY_RING; way <= DXP_WAY_SWITCH; way++) {
+			enum dxp_way started = DXP_WAY_AUTO;
+			const struct dxp_collective c = {.count = 97,
+							 .type = DXP_INT32,
+							 .way = (enum dxp_way)way,
+							 .started = &started};
+			outputs_clear(r, 97 * sizeof(int32_t));
+			allreduce(r, g, c);
+			output_check(r, &c);
+			assert_int_equal(started, way);
+			assert_int_equal(ways_of(g).operations[way], 1);
+		}
+		dxp_group_destroy(g);
+	}
 }
 
 /* Memory behind DMA passes through a buffer, in several pieces. */
@@ -438,7 +483,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_switches__types_and_reductions),
+		cmocka_unit_test(group_switches__bytes_are_counted),
 		cmocka_unit_test(group_switches__as_a_ring),
+		cmocka_unit_test(group_switches__a_way_for_each_operation),
 		cmocka_unit_test(group_switches__many_outstanding),
 		cmocka_unit_test(group_switches__a_freed_buffer),
 		cmocka_unit_test(group_switches__a_failed_wait),

@@ -3,6 +3,7 @@
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
+#include "inc/endpoint.h"
 #include "inc/limits.h"
 #include "link/udp.h"
 
@@ -102,6 +103,53 @@ static void endpoint__destroyed_groups_leave_space(void **state)
 	bench_close(&b);
 }
 
+static struct dxp_inc_group *group_of(struct dxp_inc *inc, uint32_t owner)
+{
+	const struct dxp_inc_bootstrap boot = {.members = 1, .allgather = alone};
+	const struct endpoint_user user = {.owner = owner};
+	struct dxp_inc_group *g = NULL;
+	char why[DXP_INC_WHY_BYTES];
+
+	assert_int_equal(endpoint_group_create(inc, &boot, NULL, &user, &g, why), DXP_OK);
+	return g;
+}
+
+static unsigned destroyed_of(struct dxp_inc *inc, uint32_t owner)
+{
+	unsigned count = 0;
+
+	pthread_mutex_lock(&inc->lock);
+	for (const struct dxp_inc_group *g = inc->groups; g; g = g->next)
+		count += g->departed_ns != 0 && g->owner == owner;
+	pthread_mutex_unlock(&inc->lock);
+	return count;
+}
+
+/* A user who makes many groups takes no destroyed ones from other users. */
+static void endpoint__destroyed_groups_of_other_users_stay(void **state)
+{
+	struct dxp_inc_options o = {.deadline_ns = 86400 * S_NS};
+	const uint64_t until_ns = clock_now_ns() + 120 * S_NS;
+	struct dxp_inc *inc = NULL;
+	struct bench b;
+
+	bench_open(&b);
+	o.switches = b.text;
+	assert_int_equal(dxp_inc_open(&o, &inc), DXP_OK);
+	for (uint32_t owner = 1; owner <= 3; owner++)
+		dxp_inc_group_destroy(group_of(inc, owner));
+	for (int i = 0; i < 2 * INC_DEPARTED_MAX; i++)
+		dxp_inc_group_destroy(group_of(inc, 4));
+	while (destroyed_of(inc, 4) > INC_DEPARTED_MAX - 3) {
+		assert_true(clock_now_ns() < until_ns);
+		usleep(1000);
+	}
+	for (uint32_t owner = 1; owner <= 3; owner++)
+		assert_int_equal(destroyed_of(inc, owner), 1);
+	dxp_inc_close(inc);
+	bench_close(&b);
+}
+
 /* A lone member never resends results, so its close does not wait INC_LINGER_NS, at least not each
  * time. */
 static void endpoint__close_does_not_linger(void **state)
@@ -189,6 +237,7 @@ int main(void)
 		cmocka_unit_test(endpoint__silent_switch),
 		cmocka_unit_test(endpoint__wrong_arguments),
 		cmocka_unit_test(endpoint__destroyed_groups_leave_space),
+		cmocka_unit_test(endpoint__destroyed_groups_of_other_users_stay),
 		cmocka_unit_test(endpoint__close_does_not_linger),
 		cmocka_unit_test(endpoint__child_process),
 		cmocka_unit_test(endpoint__exit_without_close),

@@ -34,6 +34,7 @@
 struct bench {
 	pthread_t sw;
 	_Atomic int stop;
+	enum serve_plane plane;
 	int wake_fd, ready_fd;
 	uint32_t ip;
 	char text[32];
@@ -66,8 +67,11 @@ struct member {
 UNUSED static void *switch_run(void *context)
 {
 	struct bench *b = context;
+	const char *const port = "lo";
 	struct serve_options o = {.core = {.name = "test", .ip = b->ip},
-				  .plane = SERVE_PLANE_USER,
+				  .plane = b->plane,
+				  .ports = &port,
+				  .port_count = 1,
 				  .stop = &b->stop,
 				  .wake_fd = b->wake_fd,
 				  .ready_fd = b->ready_fd};
@@ -77,13 +81,14 @@ UNUSED static void *switch_run(void *context)
 }
 
 /* Each run of this test has another loopback address. */
-UNUSED static void bench_open(struct bench *b)
+UNUSED static void bench_open_plane(struct bench *b, enum serve_plane plane)
 {
 	unsigned pid = (unsigned)getpid();
 	int ready[2];
 	char line;
 
 	b->stop = 0;
+	b->plane = plane;
 	b->wake_fd = eventfd(0, EFD_CLOEXEC);
 	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
 	b->ready_fd = ready[1];
@@ -92,6 +97,11 @@ UNUSED static void bench_open(struct bench *b)
 	assert_int_equal(pthread_create(&b->sw, NULL, switch_run, b), 0);
 	assert_int_equal(read(ready[0], &line, 1), 1);
 	close(ready[0]);
+}
+
+UNUSED static void bench_open(struct bench *b)
+{
+	bench_open_plane(b, SERVE_PLANE_USER);
 }
 
 UNUSED static void bench_close(struct bench *b)

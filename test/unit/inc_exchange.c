@@ -38,6 +38,9 @@ static void exchange__valid_hellos(void **state)
 
 	hellos_make(hellos);
 	assert_int_equal(checked(hellos, why), DXP_OK);
+	hellos[0].unused = UINT8_MAX;
+	hellos[0].unused_too = UINT16_MAX;
+	assert_int_equal(checked(hellos, why), DXP_OK);
 	hellos[2].reach = INC_REACH_REFUSED;
 	assert_int_equal(checked(hellos, why), DXP_ENOENT);
 	assert_non_null(strstr(why, "10.0.0.3"));
@@ -67,8 +70,6 @@ static void exchange__hostile_hellos(void **state)
 		{FIELD(able), 2},
 		{FIELD(reach), INC_REACHES},
 		{FIELD(reach), UINT8_MAX},
-		{FIELD(zero_8), 1},
-		{FIELD(zero_16), 1},
 		{FIELD(id), 0},
 		{FIELD(id), INC_COMM_CONTROL},
 #undef FIELD

@@ -182,6 +182,7 @@ static void local__get_of_unequal_lists(void **state)
 	assert_int_equal(r.window[1]->total_bytes, 0);
 	assert_int_equal(r.window[0]->total_bytes, 0);
 	assert_int_equal(rig_counters(&r, 1).received_messages, ARRAY_COUNT(unequal));
+	assert_int_equal(rig_counters(&r, 1).received_bytes, 600126);
 	rig_end(&r);
 }
 

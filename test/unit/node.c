@@ -372,6 +372,31 @@ static void node__congestion_control_by_name(void **state)
 	assert_int_equal(cc_open("cubic", CC_RENO), DXP_OK);
 }
 
+static int payload_crc_open(const char *variable, const char *option)
+{
+	struct node_options o = {.static_id = 5, .payload_crc = option};
+	struct node *n = NULL;
+
+	address_parse("127.0.0.1", 0, &o.bind);
+	setenv("DXP_PAYLOAD_CRC", variable, 1);
+	int status = node_open(&o, &n);
+	node_close(n);
+	unsetenv("DXP_PAYLOAD_CRC");
+	return status;
+}
+
+static void node__payload_crc_by_name(void **state)
+{
+	static const char *const names[] = {"auto", "always", "never", ""};
+
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		assert_int_equal(payload_crc_open(names[i], NULL), DXP_OK);
+	assert_int_equal(payload_crc_open("no", NULL), DXP_EINVAL);
+	/* options override the environment */
+	assert_int_equal(payload_crc_open("no", "never"), DXP_OK);
+	assert_int_equal(payload_crc_open("never", "no"), DXP_EINVAL);
+}
+
 static void node__wrong_key(void **state)
 {
 	struct rig *r = *state;
@@ -403,6 +428,7 @@ int main(void)
 		CASE(node__an_idle_session_probes_before_the_table_counts),
 		CASE(node__the_table_counts_without_a_live_session),
 		cmocka_unit_test(node__congestion_control_by_name),
+		cmocka_unit_test(node__payload_crc_by_name),
 		CASE(node__wrong_key),
 		CASE(node__no_manager),
 	};

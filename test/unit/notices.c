@@ -23,10 +23,11 @@ static uint64_t now_ns;
 /* table */
 static int found;
 static uint32_t magic;
-static bool needed;
+static uint32_t gone; /* owner of the host that has left; 0: none */
 /* network: the last message, not completed yet */
 static int full;
-static uint32_t sent, failures;
+static uint32_t sent, failures, failed_owner;
+static int failed_status;
 static outbox_done done;
 static void *done_context;
 static struct command_event event;
@@ -53,29 +54,34 @@ static int send(void *context, uint16_t node, uint32_t to_magic, const struct co
 	return DXP_OK;
 }
 
+static uint64_t now(void *context)
+{
+	return now_ns;
+}
+
 static bool is_needed(void *context, const struct notice_host *host)
 {
 	assert_int_equal(host->node, HOST);
-	assert_int_equal(host->owner, OWNER);
-	return needed;
+	return host->owner != gone;
 }
 
-static void failed(void *context, const struct notice_host *host, uint16_t node)
+static void failed(void *context, const struct notice_host *host, uint16_t node, int status)
 {
 	assert_int_equal(node, PEER);
 	assert_int_equal(host->node, HOST);
+	failed_owner = host->owner;
+	failed_status = status;
 	failures++;
 }
 
-static const struct notices_hooks hooks = {find, send, is_needed, failed};
+static const struct notices_hooks hooks = {find, send, now, is_needed, failed};
 
 static int setup(void **state)
 {
 	now_ns = 1000;
 	found = full = DXP_OK;
 	magic = 77;
-	needed = true;
-	sent = failures = 0;
+	gone = sent = failures = 0;
 	done = NULL;
 	return notices_create(&hooks, NULL, &notices);
 }
@@ -86,11 +92,16 @@ static int teardown(void **state)
 	return 0;
 }
 
+static void post_of(uint32_t owner, uint64_t number)
+{
+	const struct command_event e = {.event = number, .status = DXP_OK};
+
+	notice_send(notices, &(struct notice_host){HOST, owner}, PEER, &e);
+}
+
 static void post(void)
 {
-	const struct command_event e = {.event = 42, .status = DXP_OK};
-
-	notice_send(notices, &(struct notice_host){HOST, OWNER}, PEER, &e, now_ns);
+	post_of(OWNER, 42);
 }
 
 static void complete(int status)
@@ -105,15 +116,15 @@ static void complete(int status)
 /* Advances to the next time at which an event is due. */
 static void step(void)
 {
-	notices_advance(notices, now_ns);
 	assert_true(notices_deadline(notices) != UINT64_MAX);
 	now_ns = notices_deadline(notices);
-	notices_advance(notices, now_ns);
+	notices_advance(notices);
 }
 
 static void idle(void)
 {
-	notices_advance(notices, now_ns + XPU_NOTICE_NS);
+	now_ns += XPU_NOTICE_NS;
+	notices_advance(notices);
 	assert_true(notices_deadline(notices) == UINT64_MAX);
 	assert_null(done);
 }
@@ -125,7 +136,8 @@ static void lost__event_is_sent_again(void **state)
 	post();
 	for (uint32_t i = 0; i < 3; i++) {
 		complete(losses[i]);
-		assert_int_equal(notices_deadline(notices), 0);
+		assert_int_equal(notices_deadline(notices), now_ns + XPU_NOTICE_AGAIN_NS);
+		assert_int_equal(notices_advance(notices), 0);
 		step();
 		assert_int_equal(sent, i + 2);
 		assert_int_equal(event.event, 42);
@@ -153,6 +165,23 @@ static void dead__xpu_gets_its_event_when_it_is_back(void **state)
 	assert_int_equal(failures, 0);
 }
 
+/* An event that is lost later is sent again later. */
+static void lost__events_keep_their_order(void **state)
+{
+	found = DXP_EPEERLOST;
+	for (uint64_t number = 1; number <= 3; number++) {
+		post_of(OWNER, number);
+		now_ns++;
+	}
+	found = DXP_OK;
+	for (uint64_t number = 1; number <= 3; number++) {
+		step();
+		assert_int_equal(event.event, number);
+		complete(DXP_OK);
+	}
+	idle();
+}
+
 static void unreachable__xpu_fails_the_host_in_time(void **state)
 {
 	const uint64_t begin_ns = now_ns;
@@ -162,11 +191,11 @@ static void unreachable__xpu_fails_the_host_in_time(void **state)
 		assert_true(now_ns <= begin_ns + XPU_NOTICE_NS + XPU_NOTICE_AGAIN_NS);
 		if (done)
 			complete(DXP_ETIMEDOUT);
-		notices_advance(notices, now_ns);
 		now_ns += XPU_NOTICE_AGAIN_NS;
-		notices_advance(notices, now_ns);
+		notices_advance(notices);
 	}
 	assert_int_equal(failures, 1);
+	assert_int_equal(failed_status, DXP_ETIMEDOUT);
 	idle();
 }
 
@@ -175,12 +204,44 @@ static void dead__xpu_fails_no_host(void **state)
 	found = DXP_EPEERLOST;
 	post();
 	for (int i = 0; i < 3; i++) {
-		notices_advance(notices, now_ns);
+		notices_advance(notices);
 		now_ns += XPU_NOTICE_NS;
 	}
 	idle();
 	assert_int_equal(sent, 0);
 	assert_int_equal(failures, 0);
+}
+
+/* The other xPU is alive, so its commands would wait for ever. */
+static void forbidden__xpu_fails_the_host_in_time(void **state)
+{
+	found = DXP_EACCESS;
+	post();
+	while (failures == 0)
+		step();
+	assert_int_equal(failed_status, DXP_EACCESS);
+	assert_int_equal(sent, 0);
+	idle();
+}
+
+/* An xPU that has just joined may not be in the table yet. */
+static void unknown__xpu_fails_no_host(void **state)
+{
+	const uint64_t begin_ns = now_ns;
+
+	found = DXP_ENOENT;
+	post();
+	step();
+	found = DXP_OK;
+	step();
+	complete(DXP_ETIMEDOUT);
+	found = DXP_ENOENT;
+	while (notices_deadline(notices) != UINT64_MAX)
+		step();
+	assert_in_range(now_ns - begin_ns, XPU_NOTICE_UNKNOWN_NS,
+			XPU_NOTICE_UNKNOWN_NS + XPU_NOTICE_AGAIN_NS);
+	assert_int_equal(failures, 0);
+	idle();
 }
 
 static void restarted__xpu_gets_no_old_event(void **state)
@@ -197,7 +258,7 @@ static void gone__host_needs_no_event(void **state)
 {
 	post();
 	complete(DXP_EPEERRESET);
-	needed = false;
+	gone = OWNER;
 	step();
 	assert_int_equal(sent, 1);
 	idle();
@@ -220,14 +281,30 @@ static void wrong__xpu_gets_nothing(void **state)
 	assert_int_equal(sent, 0);
 }
 
-static void many__lost_events_fail_the_host(void **state)
+/* Other hosts keep their events, also those whose event is the last one. */
+static void many__lost_events_fail_their_host(void **state)
 {
 	found = DXP_EPEERLOST;
-	for (uint32_t i = 0; i < XPU_NOTICES_MAX; i++)
+	for (uint32_t owner = 1; owner < OWNER; owner++, now_ns++)
+		post_of(owner, owner);
+	for (uint32_t i = OWNER - 1; i < XPU_NOTICES_MAX; i++)
 		post();
+	assert_int_equal(notices_advance(notices), 0);
 	assert_int_equal(failures, 0);
-	post();
+	now_ns++;
+	post_of(1, OWNER);
+	assert_int_equal(notices_deadline(notices), 0);
+	notices_advance(notices);
 	assert_int_equal(failures, 1);
+	assert_int_equal(failed_owner, OWNER);
+	assert_int_equal(failed_status, DXP_EBUSY);
+	found = DXP_OK;
+	for (uint64_t number = 1; number <= OWNER; number++) {
+		step();
+		assert_int_equal(event.event, number);
+		complete(DXP_OK);
+	}
+	idle();
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -236,14 +313,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(lost__event_is_sent_again),
+		TEST(lost__events_keep_their_order),
 		TEST(dead__xpu_gets_its_event_when_it_is_back),
 		TEST(unreachable__xpu_fails_the_host_in_time),
 		TEST(dead__xpu_fails_no_host),
+		TEST(forbidden__xpu_fails_the_host_in_time),
+		TEST(unknown__xpu_fails_no_host),
 		TEST(restarted__xpu_gets_no_old_event),
 		TEST(gone__host_needs_no_event),
 		TEST(ended__xpu_leaves_no_event),
 		TEST(wrong__xpu_gets_nothing),
-		TEST(many__lost_events_fail_the_host),
+		TEST(many__lost_events_fail_their_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,19 @@ static void collective__in_place(void **state)
 	buffers_close();
 }
 
+/* The earlier bytes of an output, on another device, are not moved: all of them are replaced. */
+static void collective__outputs_need_no_transfer(void **state)
+{
+	buffers_open(BYTES);
+	fill(1, to[0], 7, 0, BYTES);
+	fill(1, from[0], 7, 0, BYTES);
+	dxp_clFinish(queues[1]);
+	assert_int_equal(allreduce(), CL_SUCCESS);
+	dxp_clFinish(queues[0]);
+	assert_int_equal(fake_sent, BYTES); /* the input */
+	buffers_close();
+}
+
 /* The queue's device is the first. */
 static void collective__alignment_of_the_member(void **state)
 {
@@ -298,6 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(collective__parts),
 		TEST(collective__in_place),
+		TEST(collective__outputs_need_no_transfer),
 		TEST(collective__alignment_of_the_member),
 		TEST(collective__each_call_fails_once),
 		TEST(collective__refusal_keeps_the_group),

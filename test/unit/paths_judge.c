@@ -60,9 +60,30 @@ static void paths_judge__verdicts(void **state)
 	json_decref(json);
 }
 
+/* One of two paths is slow. The event log uses the same median. */
+static void paths_judge__one_of_two(void **state)
+{
+	struct stats_path two[] = {rows[0], rows[3]};
+	struct stats_view view = {.paths = two, .path_count = ARRAY_COUNT(two)};
+	struct paths p = {.nodes = &node, .count = 1, .list = {.count = 1, .views = &view}};
+
+	two[0].min_rtt_ns = 100 * US_NS;
+	two[1].min_rtt_ns = 2000 * US_NS;
+	assert_true(paths_judge(&p));
+	assert_int_equal(p.median_ns, 100 * US_NS);
+	assert_null(paths_verdict(&p, &two[0]));
+	assert_string_equal(paths_verdict(&p, &two[1]), "slow");
+	view.path_count = 0;
+	assert_true(paths_judge(&p));
+	assert_int_equal(p.median_ns, 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(paths_judge__verdicts)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(paths_judge__verdicts),
+		cmocka_unit_test(paths_judge__one_of_two),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,49 @@ static uint64_t forged_join(struct fabric *f, struct manage_join *join)
 	return registry_counters(f->registry)->joined;
 }
 
+/* Sends the JOIN of a node in whose row the manager puts `from`, its source address. */
+static void unadvertised_join(struct fabric *f, const struct udp_address *from)
+{
+	const struct manage_join join = {
+		.request = 1,
+		.nonce = 78,
+		.run = f->registry->epoch,
+		.self = {.kind = MANAGE_XPU, .incarnation = 1, .uuid = "forger", .name = "forger"}};
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	struct mac *mac;
+
+	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
+	registry_receive(f->registry, from, frame, manage_join_encode(&join, mac, frame),
+			 f->now_ns);
+	mac_destroy(mac);
+	assert_int_equal(registry_counters(f->registry)->joined, 3);
+}
+
+/* A node that forges its source address does not keep a node from joining that receives there:
+ * because it has the address, or because the address is forwarded to it. */
+static void registry_advertise__a_forged_source_address_blocks_no_node(void **state)
+{
+	const struct udp_address at = address_v4(OUTSIDE_IP, 6000);
+	enum { HAS, FORWARDED, NEITHER, CASES };
+
+	for (int i = 0; i < CASES; i++) {
+		struct fabric *f = world();
+		unadvertised_join(f, &at);
+		struct fabric_member *owner = fabric_member_add(f, MANAGE_XPU);
+		if (i == HAS)
+			owner->address = at;
+		owner->forwarded = i == FORWARDED;
+		advertise(owner, at);
+		fabric_member_start(f, owner);
+		fabric_run(f, S_NS);
+		const struct node_table *table = member_table(f->members[0].m);
+		assert_int_equal(member_state(owner->m) == MEMBER_JOINED, i != NEITHER);
+		assert_int_equal(!node_table_find_name(table, "forger"), i != NEITHER);
+		assert_true(registry_counters(f->registry)->unproved > 0);
+		fabric_destroy(f);
+	}
+}
+
 /* The proof is from long ago, when the node had the address. */
 static void registry_advertise__an_old_proof_ends_no_node(void **state)
 {
@@ -240,6 +283,7 @@ int main(void)
 		cmocka_unit_test(registry_advertise__a_second_node_at_the_same_address),
 		cmocka_unit_test(registry_advertise__the_sender_at_the_address_wins),
 		cmocka_unit_test(registry_advertise__a_forged_source_address_ends_no_node),
+		cmocka_unit_test(registry_advertise__a_forged_source_address_blocks_no_node),
 		cmocka_unit_test(registry_advertise__an_old_proof_ends_no_node),
 		cmocka_unit_test(registry_advertise__wrong_addresses),
 	};

@@ -25,6 +25,7 @@
 
 static const char source[] =
 	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
+	"kernel void hold(volatile global uint *p, uint n) { while (p[0] != n) ; }\n"
 	"kernel void slow(global uint *p, uint n) { for (volatile uint i = 0; i < n; i++) p[0] = "
 	"i; }\n";
 
@@ -157,6 +158,88 @@ static void run__late_events_all_come(void **state)
 	assert_int_equal(wait_for(events[1]), DXP_ENOENT);
 	assert_int_equal(wait_for(events[0]), DXP_OK);
 	ok(dxp_mem_free(w.one, address));
+}
+
+static void words_set(uint64_t address, uint32_t value)
+{
+	ok(dxp_mem_write(w.one, address, &value, sizeof(value)));
+}
+
+/* Waits until xPU `one` knows that the event has completed. */
+static void event_known(dxp_event event)
+{
+	const struct dxp_waits waits = {.events = &event, .count = 1};
+	dxp_event mark;
+
+	ok(dxp_mark(w.one, &waits, &mark));
+	ok(wait_for(mark));
+}
+
+/* A mark with an event of another xPU does not wait for a kernel that was posted before the mark,
+ * unless it is in its list. */
+static void mark__does_not_wait_for_other_kernels(void **state)
+{
+	const uint64_t a = allocate(w.one, 64), b = allocate(w.one, 64), c = allocate(w.two, 64);
+	dxp_event gate, mark;
+
+	words_set(a, 0);
+	words_set(b, 0);
+	ok(dxp_event_create(w.fabric, &gate));
+	const dxp_event first = run(w.one, "hold", a, 1, NULL);
+	const dxp_event second = run(w.one, "hold", b, 1, NULL);
+	const dxp_event far = run(w.two, "add", c, 1, &gate);
+	const dxp_event list[] = {first, far};
+	const struct dxp_waits waits = {.events = list, .count = 2};
+	ok(dxp_mark(w.one, &waits, &mark));
+	ok(dxp_event_set(w.fabric, gate, DXP_OK));
+	event_known(far);
+	assert_int_equal(dxp_event_done(w.fabric, mark), 0);
+	words_set(a, 1);
+	ok(wait_for(mark));
+	assert_int_equal(dxp_event_done(w.fabric, second), 0);
+	words_set(b, 1);
+	ok(wait_for(second));
+	dxp_event_forget(w.fabric, gate);
+	ok(dxp_mem_free(w.one, a));
+	ok(dxp_mem_free(w.one, b));
+	ok(dxp_mem_free(w.two, c));
+}
+
+static uint64_t start_of(dxp_event event)
+{
+	struct dxp_event_times times;
+
+	ok(dxp_event_wait(w.fabric, event, WAIT_NS, &times));
+	return times.started_ns;
+}
+
+/* Of kernels that are ready, the one that was posted first is next, although the worker is busy
+ * with later ones. Long kernels are not queued in the worker. */
+static void run__earlier_kernels_first(void **state)
+{
+	enum { LATER = 6, LONG = 2000000 };
+	const uint64_t a = allocate(w.one, 64), b = allocate(w.one, 64);
+	dxp_event gate, mark, later[LATER];
+
+	words_set(a, 0);
+	for (int i = 0; i < LATER; i++)
+		ok(wait_for(run(w.one, "slow", b, LONG, NULL)));
+	ok(dxp_event_create(w.fabric, &gate));
+	const dxp_event early = run(w.one, "add", b, 1, &gate);
+	const dxp_event hold = run(w.one, "hold", a, 1, NULL);
+	for (int i = 0; i < LATER; i++)
+		later[i] = run(w.one, "slow", b, LONG, NULL);
+	/* Its completion shows that the xPU has looked at all commands above. */
+	ok(dxp_mark(w.one, NULL, &mark));
+	ok(wait_for(mark));
+	ok(dxp_event_set(w.fabric, gate, DXP_OK));
+	event_known(gate);
+	words_set(a, 1);
+	ok(wait_for(hold));
+	assert_true(start_of(early) < start_of(later[LATER - 1]));
+	dxp_event_forget(w.fabric, gate);
+	ok(dxp_mem_free(w.one, a));
+	ok(dxp_mem_free(w.one, b));
 }
 
 static void run__wrong_ones(void **state)
@@ -434,6 +517,8 @@ int main(void)
 		cmocka_unit_test(memory__is_zero_and_comes_back),
 		cmocka_unit_test(run__in_order_and_timed),
 		cmocka_unit_test(run__late_events_all_come),
+		cmocka_unit_test(mark__does_not_wait_for_other_kernels),
+		cmocka_unit_test(run__earlier_kernels_first),
 		cmocka_unit_test(run__wrong_ones),
 		cmocka_unit_test(build__log_of_a_failure),
 		cmocka_unit_test(build__a_thousand_live_programs),

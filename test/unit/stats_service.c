@@ -32,6 +32,7 @@ struct rig {
 	uint64_t switch_up_ns; /* of its first page; smaller in later ones: it has restarted */
 	uint64_t answer_ns;    /* delay of the switch */
 	unsigned children;     /* of the tree of switches; 0: no tree */
+	bool last_first;       /* the children that exist are the last ones */
 	unsigned restarts, lost_percent;
 	struct stats_value values[VALUES];
 	uint8_t frame[FABRIC_DATAGRAM_BYTES], answer[FABRIC_DATAGRAM_BYTES];
@@ -317,11 +318,13 @@ static size_t tree_serve(struct rig *r, size_t bytes, uint8_t last)
 	stats_value_add(values, &count, "groups", true, last);
 	if (last != 4)
 		stats_neighbour_add(values, &count, true, 0, 0x0a000004);
-	for (unsigned i = 0; last == 4 && i < r->children; i++)
+	for (unsigned i = 0; last == 4 && i < r->children; i++) {
+		const unsigned child = r->last_first ? r->children - 1 - i : i;
 		stats_neighbour_add(values, &count, false, i,
-				    i == 0   ? 0x0a000002
-				    : i == 1 ? 0x0a000005
-					     : 0x0a000006 + i);
+				    child == 0   ? 0x0a000002
+				    : child == 1 ? 0x0a000005
+						 : 0x0a000006 + child);
+	}
 	stats_service_page_fill(&page, values, count);
 	return stats_service_page_encode(&page, WIRE_NODE_NONE, r->mac, r->answer);
 }
@@ -420,11 +423,12 @@ static void service_query__follows_the_tree(void **state)
 						.entropy_context = &r->rng};
 	struct service_query *q;
 
+	/* 64 children: all except two are silent */
 	for (r->children = 2; r->children <= STATS_SERVICE_NEIGHBOURS; r->children += 62) {
 		assert_int_equal(service_query_create(&options, r->now_ns, &q), DXP_OK);
 		query_run(r, q);
 		const struct service_view *v = service_query_views(q);
-		assert_int_equal(service_query_count(q), 1 + r->children);
+		assert_int_equal(service_query_count(q), 3);
 		for (unsigned i = 0; i < 3; i++) {
 			assert_null(v[i].missing);
 			assert_int_equal(v[i].count, 1);
@@ -442,6 +446,35 @@ static void service_query__follows_the_tree(void **state)
 	assert_int_equal(service_query_count(q), 1);
 	service_query_destroy(q);
 	r->children = 0;
+}
+
+/* A switch names two others that do not exist, and then two that do. There is space for two. */
+static void service_query__finds_switches_behind_silent_ones(void **state)
+{
+	struct service_target known[SERVICE_QUERY_MAX - 2];
+	struct rig *r = *state;
+	struct service_query_options options = {.targets = known,
+						.count = ARRAY_COUNT(known),
+						.follow = true,
+						.entropy = rng_entropy_rng,
+						.entropy_context = &r->rng};
+	struct service_query *q;
+
+	for (unsigned i = 0; i < ARRAY_COUNT(known); i++)
+		known[i] = (struct service_target){address_v4(0x0a000100 + i, SILENT_PORT),
+						   STATS_ROLE_SWITCH};
+	known[0].address = address_v4(0x0a000004, SWITCH_PORT);
+	r->children = 4;
+	r->last_first = true;
+	assert_int_equal(service_query_create(&options, r->now_ns, &q), DXP_OK);
+	query_run(r, q);
+	const struct service_view *v = service_query_views(q) + ARRAY_COUNT(known);
+	assert_int_equal(service_query_count(q), ARRAY_COUNT(known) + 2);
+	assert_null(v[0].missing);
+	assert_null(v[1].missing);
+	assert_int_equal(v[0].target.address.ip[15], 5);
+	assert_int_equal(v[1].target.address.ip[15], 2);
+	service_query_destroy(q);
 }
 
 static void neighbours__have_usable_addresses(void **state)
@@ -554,6 +587,7 @@ int main(void)
 		TEST(service_query__reads_all_values_in_spite_of_losses),
 		TEST(service_query__starts_again_after_a_restart),
 		TEST(service_query__follows_the_tree),
+		TEST(service_query__finds_switches_behind_silent_ones),
 		TEST(neighbours__have_usable_addresses),
 		TEST(service_query__ends_although_answers_do_not),
 		TEST(service_query__names_a_refusal),

@@ -3,6 +3,8 @@
  * than it received from it. */
 #include "test/unit/switch_hostile_rig.h"
 
+#include "switch/core.h"
+
 static unsigned answers_to(uint32_t ip, uint16_t port)
 {
 	struct swnet_packet *p;
@@ -153,30 +155,79 @@ static void hostile__kills_of_no_group(void **state)
 	done();
 }
 
-/* Switches below are those that forward a QUERY from their own address. */
-static void hostile__switches_below(void **state)
+/* Sends QUERYs that `count` switches seem to have forwarded. */
+static void queries_forge(unsigned count)
 {
-	uint32_t ips[2 * SWITCH_BELOW_MAX];
-	struct inc_control c;
+	struct inc_control c = swnet_control(&group, 0);
 
-	open_with(&(struct sw_options){0});
-	c = swnet_control(&group, 0);
 	c.hop = c.path_count = 1;
-	for (unsigned i = 0; i < 2 * SWITCH_BELOW_MAX; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		struct roce_path path = {UNKNOWN_PEER + i, SWITCH_IP, ROCE_SOURCE_PORT, ROCE_PORT};
+		net.now_ns++;
 		c.path[0] = (struct inc_hop){.ip = path.from_ip};
 		swnet_control_send(&net, &group, INC_QUERY, 0, &c, &path);
 		c.path[0].ip = UNKNOWN_PEER - 1; /* not the sender */
 		swnet_control_send(&net, &group, INC_QUERY, 0, &c, &path);
 		swnet_run(&net);
 	}
-	assert_int_equal(switch_below(net.switches[0], ips, 1), 1);
-	assert_int_equal(switch_below(net.switches[0], ips, ARRAY_COUNT(ips)), SWITCH_BELOW_MAX);
+}
+
+/* Returns how many switches the first one knows below it. */
+static unsigned below(uint32_t ips[2 * SWITCH_BELOW_MAX])
+{
+	return switch_below(net.switches[0], net.now_ns, ips, 2 * SWITCH_BELOW_MAX);
+}
+
+/* Switches below are those that forward a QUERY from their own address. */
+static void hostile__switches_below(void **state)
+{
+	uint32_t ips[2 * SWITCH_BELOW_MAX];
+
+	open_with(&(struct sw_options){0});
+	queries_forge(2 * SWITCH_BELOW_MAX);
+	assert_int_equal(switch_below(net.switches[0], net.now_ns, ips, 1), 1);
+	assert_int_equal(below(ips), SWITCH_BELOW_MAX);
 	for (unsigned i = 0; i < SWITCH_BELOW_MAX; i++)
 		assert_in_range(ips[i], UNKNOWN_PEER + SWITCH_BELOW_MAX,
 				UNKNOWN_PEER + 2 * SWITCH_BELOW_MAX - 1);
+	net.now_ns += SWITCH_BELOW_NS;
+	assert_int_equal(below(ips), 0);
 	swnet_forget(&net);
 	works(0);
+	done();
+}
+
+/* Forged QUERYs do not replace a switch that is in a group. */
+static void hostile__queries_replace_no_switch_of_a_group(void **state)
+{
+	static const uint32_t leaves[] = {SWITCH_IP + 1, SWITCH_IP + 2};
+	struct sw_options root = {.ip = SWITCH_IP};
+	uint32_t ips[2 * SWITCH_BELOW_MAX];
+
+	swnet_open(&net);
+	assert_non_null(swnet_switch(&net, &root));
+	for (unsigned i = 0; i < ARRAY_COUNT(leaves); i++)
+		assert_non_null(swnet_switch(&net, &(struct sw_options){.ip = leaves[i],
+									.parents = {SWITCH_IP},
+									.parent_count = 1}));
+	swnet_group_plan(&group, 4, leaves, 2, SWITCH_IP);
+	assert_true(swnet_group_make(&net, &group));
+	assert_int_equal(below(ips), 2);
+	queries_forge(2 * SWITCH_BELOW_MAX);
+	assert_int_equal(below(ips), SWITCH_BELOW_MAX);
+	for (unsigned i = 0; i < ARRAY_COUNT(leaves); i++)
+		assert_true(ips[0] == leaves[i] || ips[1] == leaves[i]);
+	net.now_ns += SWITCH_BELOW_NS;
+	queries_forge(1);
+	assert_int_equal(below(ips), 1);
+	assert_int_equal(ips[0], UNKNOWN_PEER);
+	for (unsigned i = 0; i < SWITCH_BELOW_MAX; i++)
+		below_note(net.switches[0], leaves[0] + i, true, net.now_ns);
+	queries_forge(1);
+	assert_int_equal(below(ips), SWITCH_BELOW_MAX);
+	for (unsigned i = 0; i < SWITCH_BELOW_MAX; i++)
+		assert_int_not_equal(ips[i], UNKNOWN_PEER);
+	swnet_forget(&net);
 	done();
 }
 
@@ -341,6 +392,7 @@ int main(void)
 		cmocka_unit_test(hostile__memory_of_one_address),
 		cmocka_unit_test(hostile__kills_of_no_group),
 		cmocka_unit_test(hostile__switches_below),
+		cmocka_unit_test(hostile__queries_replace_no_switch_of_a_group),
 		cmocka_unit_test(hostile__rows_are_bounded),
 		cmocka_unit_test(hostile__messages_leave_space),
 		cmocka_unit_test(hostile__messages_are_bounded),

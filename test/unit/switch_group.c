@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests that the thread of an xPU's group of switches ends by itself if its host does not continue
- * the creation, and at once if its host leaves. */
+ * the creation, and soon if its host leaves. */
 #include "test/unit/inc_endpoint_rig.h"
 
 #include "base/clock.h"
-#include "inc/exchange.h"
-#include "link/udp.h"
+#include "inc/endpoint.h"
+#include "switch/plane.h"
 #include "wire/roce.h"
 #include "xpu/switch_group.h"
 
@@ -116,12 +116,119 @@ static void switch_group__the_host_leaves_in_the_creation(void **state)
 	bench_close(&b);
 }
 
+/* ---- the test of multicast ---- */
+
+int __wrap_plane_open(const struct plane_options *options, struct plane **out,
+		      char why[PLANE_WHY_BYTES]);
+struct sw_kernel __wrap_plane_kernel(struct plane *p);
+void __wrap_plane_close(struct plane *p);
+
+/* An XDP plane that has no space for any group. Members then still test whether its multicast
+ * arrives. */
+int __wrap_plane_open(const struct plane_options *options, struct plane **out,
+		      char why[PLANE_WHY_BYTES])
+{
+	static uint8_t plane;
+
+	*out = (struct plane *)(void *)&plane;
+	return DXP_OK;
+}
+
+static bool group_refuse(void *context, const struct sw_group *g)
+{
+	return false;
+}
+
+struct sw_kernel __wrap_plane_kernel(struct plane *p)
+{
+	return (struct sw_kernel){.install = group_refuse};
+}
+
+void __wrap_plane_close(struct plane *p)
+{
+}
+
+/* A second member that takes part in the creation of the group, until the members test multicast.
+ * From then on it only answers that it is late. */
+struct late_member {
+	struct dxp_inc *inc;
+	struct switch_group *first;
+	unsigned exchanges;
+	atomic_bool over;
+};
+
+/* Passes the messages of both members on. */
+static int late_exchange(void *context, const void *own, void *all, size_t bytes)
+{
+	struct late_member *late = context;
+
+	if (late->exchanges < 2) {
+		const struct switch_news news = news_await(late->first, false);
+		assert_int_equal(news.own_bytes, bytes);
+		memcpy(all, news.own, bytes);
+		memcpy((uint8_t *)all + bytes, own, bytes);
+		assert_int_equal(switch_group_share(late->first, all, 2 * bytes), DXP_OK);
+	}
+	if (++late->exchanges < 2)
+		return 0;
+	while (!late->over)
+		usleep(1000);
+	return -1;
+}
+
+static void *late_run(void *context)
+{
+	struct late_member *late = context;
+	const struct dxp_inc_bootstrap boot = {1, 2, late_exchange, late};
+	struct dxp_inc_group *group = NULL;
+	char why[DXP_INC_WHY_BYTES];
+
+	dxp_inc_group_create(late->inc, &boot, NULL, &group, why);
+	return NULL;
+}
+
+static unsigned operations_open(struct dxp_inc *inc)
+{
+	pthread_mutex_lock(&inc->lock);
+	const unsigned count = inc->groups ? inc->groups->open_operations : 0;
+	pthread_mutex_unlock(&inc->lock);
+	return count;
+}
+
+/* The barrier that tests multicast waits for the second member for ever. */
+static void switch_group__the_host_leaves_in_the_test_of_multicast(void **state)
+{
+	const uint64_t until_ns = clock_now_ns() + WAIT_NS;
+	struct late_member late = {.over = false};
+	pthread_t thread;
+	struct bench b;
+
+	bench_open_plane(&b, SERVE_PLANE_KERNEL);
+	struct dxp_inc *inc = inc_open(&b);
+	late.inc = inc_open(&b);
+	late.first = group_open(inc, NEVER_NS);
+	assert_int_equal(pthread_create(&thread, NULL, late_run, &late), 0);
+	while (operations_open(inc) == 0) {
+		assert_true(clock_now_ns() < until_ns);
+		usleep(1000);
+	}
+	switch_group_leave(late.first);
+	news_await(late.first, true);
+	late.over = true;
+	pthread_join(thread, NULL);
+	switch_group_close(late.first);
+	dxp_inc_close(late.inc);
+	dxp_inc_close(inc);
+	bench_close(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switch_group__the_host_does_not_continue),
 		cmocka_unit_test(switch_group__the_host_leaves_in_the_exchange),
 		cmocka_unit_test(switch_group__the_host_leaves_in_the_creation),
+		cmocka_unit_test(switch_group__the_host_leaves_in_the_test_of_multicast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

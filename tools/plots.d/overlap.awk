@@ -1,34 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads lines "start end name", sorted: the sums of a run, named allreduce, and the kernels of one
-# xPU. Prints in how much of the time of the sums the xPU computes, in percent, or "-" without sums.
-# Kernels of one xPU do not overlap each other.
-
-function meet(sum, from, to) {
-	from = from > start[sum] ? from : start[sum]
-	to = to < finish[sum] ? to : finish[sum]
-	if (to > from)
-		covered += to - from
-}
-
-$3 == "allreduce" {
-	start[++sums] = $1
-	finish[sums] = $2
-	all += $2 - $1
-	open[sums]
-	meet(sums, kernel_start, kernel_finish) # the kernel that runs already
-	next
-}
+# Reads lines "time node step", sorted by time: when a kernel of a node begins (step 1) or ends
+# (-1), and the same for the sums of a run as node 0. Prints for each node in how much of the time
+# in which a sum is under way it computes, in percent, or "-" without sums.
 
 {
-	for (i in open)
-		if (finish[i] < $1)
-			delete open[i]
-		else
-			meet(i, $1, $2)
-	kernel_start = $1
-	kernel_finish = $2
+	if (under_way[0] > 0) {
+		all += $1 - before
+		for (node = 1; node <= nodes; node++)
+			if (under_way[node] > 0)
+				covered[node] += $1 - before
+	}
+	before = $1
+	under_way[$2] += $3
+	if ($2 > nodes)
+		nodes = $2
 }
 
 END {
-	print (all > 0 ? sprintf("%.0f %%", 100 * covered / all) : "-")
+	if (all == 0) {
+		print "-"
+		exit
+	}
+	for (node = 1; node <= nodes; node++)
+		printf "%.0f ", 100 * covered[node] / all
+	print "%"
 }

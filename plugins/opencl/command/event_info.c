@@ -27,6 +27,12 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseEvent(cl_event event)
 	return valid ? CL_SUCCESS : CL_INVALID_EVENT;
 }
 
+static const cl_uint ways[DXP_WAYS] = {
+	[DXP_WAY_RING] = CL_WAY_RING_DXP,
+	[DXP_WAY_TREE] = CL_WAY_TREE_DXP,
+	[DXP_WAY_SWITCH] = CL_WAY_SWITCH_DXP,
+};
+
 static cl_int get_info(cl_event e, cl_event_info name, const struct info *i)
 {
 	switch (name) {
@@ -42,6 +48,7 @@ static cl_int get_info(cl_event e, cl_event_info name, const struct info *i)
 		if (e->status > CL_COMPLETE)
 			complete_poll();
 		return result_text(i, e->failure ? e->failure : "");
+	case CL_EVENT_WAY_DXP: return e->way ? result_uint(i, ways[e->way]) : CL_INVALID_VALUE;
 	default: return CL_INVALID_VALUE;
 	}
 }

@@ -88,7 +88,9 @@ static cl_int start(struct enqueue *e, const struct collective *c, struct prepar
 						 .type = (enum dxp_type)c->type,
 						 .reduction = (enum dxp_reduction)c->reduction,
 						 .root = c->root,
-						 .events = p->ends};
+						 .events = p->ends,
+						 .way = (enum dxp_way)c->way,
+						 .started = &e->event->way};
 	int status;
 
 	for (cl_uint i = 0; i < c->members; i++) {

@@ -37,6 +37,7 @@ struct collective {
 	uint64_t from_offset, to_offset;
 	size_t count;
 	cl_uint type, reduction, root;
+	cl_uint way; /* an enum dxp_way */
 	/* set by collective_check; indexed by member */
 	struct span inputs[DXP_GROUP_MEMBERS_MAX], outputs[DXP_GROUP_MEMBERS_MAX];
 };

@@ -17,8 +17,8 @@ static bool values_valid(const struct collective *c)
 	const size_t element_bytes = dxp_type_bytes((enum dxp_type)c->type);
 
 	return c->members >= 1 && c->members <= DXP_GROUP_MEMBERS_MAX && element_bytes &&
-	       c->reduction < DXP_REDUCTIONS && c->root < c->members && c->count >= 1 &&
-	       c->count <= SIZE_MAX / element_bytes / c->members &&
+	       c->reduction < DXP_REDUCTIONS && c->way < DXP_WAYS && c->root < c->members &&
+	       c->count >= 1 && c->count <= SIZE_MAX / element_bytes / c->members &&
 	       c->from_offset % element_bytes == 0 && c->to_offset % element_bytes == 0;
 }
 

@@ -7,6 +7,12 @@ _Static_assert(CL_TYPE_DOUBLE_DXP == DXP_DOUBLE && CL_TYPE_HALF_DXP == DXP_HALF 
 		       CL_REDUCTION_AVERAGE_DXP == DXP_AVERAGE && CL_REDUCTION_MIN_DXP == DXP_MIN,
 	       "they have the numbers of dxp/collective.h");
 
+#define WAY_SHIFT 8
+_Static_assert(CL_WAY_RING_DXP == DXP_WAY_RING << WAY_SHIFT &&
+		       CL_WAY_TREE_DXP == DXP_WAY_TREE << WAY_SHIFT &&
+		       CL_WAY_SWITCH_DXP == DXP_WAY_SWITCH << WAY_SHIFT,
+	       "a way is an enum dxp_way above the reduction");
+
 static cl_int enqueue(struct collective *c, cl_command_queue queue, cl_uint wait_count,
 		      const cl_event *wait, cl_event *event)
 {
@@ -40,7 +46,8 @@ cl_int CL_API_CALL dxp_clEnqueueAllreduceDXP(cl_command_queue queue, cl_uint num
 			       .to_offset = dst_offset,
 			       .count = count,
 			       .type = type,
-			       .reduction = reduction};
+			       .reduction = reduction & ((1u << WAY_SHIFT) - 1),
+			       .way = reduction >> WAY_SHIFT};
 
 	return enqueue(&c, queue, wait_count, wait, event);
 }

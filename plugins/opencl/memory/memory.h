@@ -17,8 +17,9 @@
 enum memory_access { MEMORY_READ = 1, MEMORY_WRITE = 2, MEMORY_READ_WRITE = 3 };
 
 /* Prepares bytes [offset, offset + bytes) of `m` for command `e` on its device, and returns the
- * address. Makes `e` wait for the transfers of bytes that the device does not have. Holds `m`.
- * After posting the command, the caller calls memory_used. */
+ * address. Makes `e` wait for the transfers of bytes that the device does not have. A command with
+ * MEMORY_WRITE writes all of the bytes, so it needs no transfer. Holds `m`. After posting the
+ * command, the caller calls memory_used. */
 cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes,
 		    enum memory_access access, uint64_t *address);
 /* No byte of `m` was ever written. */

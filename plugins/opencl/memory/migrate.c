@@ -312,7 +312,7 @@ cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes
 	cl_int error = enqueue_hold(e, m);
 	if (error == CL_SUCCESS)
 		error = memory_here(e, root, &here);
-	if (error == CL_SUCCESS)
+	if (error == CL_SUCCESS && (access & MEMORY_READ))
 		error = memory_bring(e, root, here, offset, offset + bytes);
 	/* Runs after memory_bring, which removes those uses that its transfers wait for. */
 	if (error == CL_SUCCESS)

@@ -94,6 +94,12 @@ static void time_put(const char *name, uint64_t ns)
 	fprintf(trace.file, ",\"%s\":%" PRIu64 ".%03" PRIu64, name, ns / 1000, ns % 1000);
 }
 
+static const char *const ways[DXP_WAYS] = {
+	[DXP_WAY_RING] = "ring",
+	[DXP_WAY_TREE] = "tree",
+	[DXP_WAY_SWITCH] = "switch",
+};
+
 static void event_put(cl_event e)
 {
 	unsigned node = node_row(e->device);
@@ -109,6 +115,8 @@ static void event_put(cl_event e)
 	fprintf(trace.file, ",\"args\":{\"status\":%d", e->status);
 	if (e->bytes)
 		fprintf(trace.file, ",\"bytes\":%" PRIu64, e->bytes);
+	if (e->way)
+		fprintf(trace.file, ",\"way\":\"%s\"", ways[e->way]);
 	time_put("waited us", e->started_ns - e->queued_ns);
 	fputs("}}", trace.file);
 }

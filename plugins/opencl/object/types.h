@@ -35,6 +35,7 @@
 
 #include <dxp/about.h>
 #include <dxp/async.h>
+#include <dxp/collective.h>
 
 enum object_kind {
 	OBJECT_FREE, /* a released object; only invalid handles point to it */
@@ -182,9 +183,10 @@ struct _cl_event {
 	struct object **held; /* objects that the event holds until it completes */
 	uint32_t held_count, held_space;
 	struct object *held_inline[EVENT_HOLDS_INLINE];
-	uint64_t bytes; /* for traces: bytes that the command moved */
-	char label[64]; /* for traces: name of the kernel, or "" */
-	char *failure;  /* the node's sentence about the failure of the command; NULL: none */
+	uint64_t bytes;   /* for traces: bytes that the command moved */
+	enum dxp_way way; /* way of a collective; AUTO: another command */
+	char label[64];   /* for traces: name of the kernel, or "" */
+	char *failure;    /* the node's sentence about the failure of the command; NULL: none */
 };
 
 /* ---- memory objects ---- */

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests long frames in virtual time: when sessions use them, and what happens on paths that do not
+ * carry them. DXP_SEED=n changes the network's faults. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "test/sim/rig.h"
+
+#define PATH     1408
+#define DATAGRAM (PATH + WIRE_DATA_BYTES)
+#define MACHINE  77
+
+/* Restarts both nodes, on one machine, with a path that may carry long frames. */
+static void rig_longs(struct rig *r)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		r->nodes[i].machine = MACHINE;
+		r->nodes[i].wireless = RLTP_PATH_INTACT | RLTP_PATH_LONG;
+		r->nodes[i].long_frames = true;
+		assert_int_equal(rig_restart(r, i, true), DXP_OK);
+	}
+}
+
+static struct rig *rig_long(void)
+{
+	struct rig *r = rig_make(2, PATH);
+
+	rig_longs(r);
+	return r;
+}
+
+static void long_frames__carry_messages(void **state)
+{
+	struct rig *r = rig_long();
+	struct rltp_view view;
+
+	rig_open(r, 0, 1);
+	rig_run(r, 10 * MS_NS);
+	rltp_session_view(rig_session(r, 0, 1), &view);
+	assert_int_equal(view.longest, WIRE_LONG_PAYLOAD_MAX);
+	assert_int_equal(view.unit, PATH);
+	assert_int_equal(view.agreed, PATH);
+	assert_false(view.searching);
+	uint64_t packets = view.counters.sent_packets;
+	for (uint32_t i = 0; i < 10; i++)
+		rig_post(r, 0, 1, 1000000);
+	assert_true(rig_finish(r, 0, S_NS));
+	rltp_session_view(rig_session(r, 0, 1), &view);
+	assert_int_equal(view.counters.sent_packets - packets, 10 * 16);
+	assert_int_equal(view.inflight, 0);
+	assert_int_equal(rig_session(r, 0, 1)->io->inflight, 0);
+	assert_int_equal(rig_session(r, 0, 1)->io->flows_active, 0);
+	once_check(r);
+	rig_destroy(r);
+}
+
+/* Every length around the limits, with all of its bytes. */
+static void long_frames__lengths(void **state)
+{
+	static const uint32_t lengths[] = {0,     1,      1407,   1408,   1409,   1472,
+					   2816,  22528,  22529,  65344,  65408,  65409,
+					   65472, 130816, 131072, 131073, 131136, 1000001};
+	struct rig *r = rig_long();
+
+	rig_open(r, 0, 1);
+	rig_run(r, 10 * MS_NS);
+	for (size_t i = 0; i < ARRAY_COUNT(lengths); i++) {
+		uint64_t before = r->nodes[1].delivered_bytes;
+		rig_post(r, 0, 1, lengths[i]);
+		assert_true(rig_finish(r, 0, S_NS));
+		assert_int_equal(r->nodes[1].delivered_bytes - before, lengths[i]);
+	}
+	rig_destroy(r);
+}
+
+/* The datagrams of a frame count in the window that the receiver grants. */
+static void long_frames__fit_the_window(void **state)
+{
+	struct rig *r = rig_make(2, PATH);
+
+	r->nodes[1].receive_packets = 40;
+	rig_longs(r);
+	rig_open(r, 0, 1);
+	rig_run(r, 10 * MS_NS);
+	struct rltp_session *s = rig_session(r, 0, 1);
+	uint32_t most = s->peer_window + WIRE_LONG_PAYLOAD_MAX / PATH, seen = 0;
+	for (uint32_t i = 0; i < 20; i++)
+		rig_post(r, 0, 1, 1000000);
+	while (r->nodes[0].ended < 21) {
+		rig_run(r, 5 * US_NS);
+		assert_true(!s->io || s->io->inflight <= most);
+		if (s->io)
+			seen = s->io->inflight > seen ? s->io->inflight : seen;
+	}
+	assert_true(seen > WIRE_LONG_PAYLOAD_MAX / PATH);
+	rig_destroy(r);
+}
+
+static void plain_expect(struct rig *r, uint16_t longest, uint16_t probes)
+{
+	struct rltp_view view;
+
+	rig_open(r, 0, 1);
+	rig_run(r, 200 * MS_NS);
+	messages_work(r, 0, 1);
+	rltp_session_view(rig_session(r, 0, 1), &view);
+	assert_int_equal(view.longest, longest);
+	assert_int_equal(view.counters.probes_sent, probes);
+	assert_int_equal(view.counters.black_holes, 0);
+	rig_destroy(r);
+}
+
+static void long_frames__need_both_sides(void **state)
+{
+	for (uint32_t which = 0; which < 4; which++) {
+		struct rig *r = rig_make(2, PATH);
+		if (which == 2)
+			r->nodes[0].protect = r->nodes[1].protect = WIRE_PROTECT_INTEGRITY;
+		rig_longs(r);
+		if (which == 0)
+			r->nodes[1].long_frames = false; /* also peers of earlier versions */
+		else if (which == 1)
+			r->nodes[0].wireless = RLTP_PATH_INTACT;
+		else if (which == 3)
+			r->nodes[1].machine = MACHINE + 1;
+		assert_int_equal(rig_restart(r, 0, true), DXP_OK);
+		assert_int_equal(rig_restart(r, 1, true), DXP_OK);
+		plain_expect(r, which == 2 ? PATH - WIRE_SEAL_BYTES : PATH, 0);
+	}
+}
+
+static void long_frames__on_a_path_that_carries_none(void **state)
+{
+	struct rig *r = rig_long();
+
+	net_mtu(r->net, 0, 1, DATAGRAM);
+	plain_expect(r, PATH, RLTP_PMTU_TRIES);
+}
+
+/* Messages already cut into long frames fail; the next ones work, in datagrams. */
+static void long_frames__on_a_path_that_becomes_narrow(void **state)
+{
+	struct rig *r = rig_long();
+
+	rig_open(r, 0, 1);
+	rig_run(r, 10 * MS_NS);
+	for (uint32_t i = 0; i < 20; i++)
+		rig_post(r, 0, 1, 1000000);
+	rig_run(r, 50 * US_NS);
+	net_mtu(r->net, 0, 1, DATAGRAM);
+	assert_true(rig_finish(r, 0, 3 * S_NS));
+	assert_true(r->nodes[0].path_less > 0);
+	assert_int_equal(r->nodes[0].path_less + r->nodes[0].ok, 21);
+	struct rltp_session *s = rig_session(r, 0, 1);
+	assert_int_equal(s->counters.black_holes, 1);
+	assert_int_equal(s->agreed, PATH);
+	rig_run(r, 200 * MS_NS);
+	for (uint32_t i = 0; i < 20; i++)
+		messages_work(r, 0, 1);
+	assert_int_equal(s->unit, PATH);
+	assert_int_equal(s->io->inflight, 0);
+	once_check(r);
+	rig_destroy(r);
+}
+
+static void long_frames__end_with_the_path(void **state)
+{
+	struct rig *r = rig_long();
+
+	rig_open(r, 0, 1);
+	rig_run(r, 10 * MS_NS);
+	assert_int_equal(rig_session(r, 0, 1)->unit, WIRE_LONG_PAYLOAD_MAX);
+	r->nodes[0].wireless = 0;
+	rig_move(r, 1, 5);
+	rig_introduce(r, 0, 1);
+	for (uint32_t i = 0; i < 5; i++)
+		messages_work(r, 0, 1);
+	rig_run(r, 200 * MS_NS);
+	assert_int_equal(rig_session(r, 0, 1)->unit, PATH);
+	assert_int_equal(rig_session(r, 0, 1)->agreed, PATH);
+	rig_destroy(r);
+}
+
+static void long_frames__survive_loss(void **state)
+{
+	struct sim_faults bad = {.loss_ppm = 100000, .duplicate_ppm = 20000, .reorder_ppm = 50000};
+
+	for (uint64_t k = 0; k < 20; k++) {
+		struct rig *r = rig_create(2, seed() + k, &bad, PATH);
+		assert_non_null(r);
+		rig_longs(r);
+		for (uint32_t i = 0; i < 20; i++) {
+			rig_post(r, 0, 1, 100 + i * 60000);
+			rig_post(r, 1, 0, 300000);
+		}
+		assert_true(rig_finish(r, 0, 20 * S_NS) && rig_finish(r, 1, 20 * S_NS));
+		assert_int_equal(r->nodes[0].ok + r->nodes[0].path_less, 20);
+		assert_int_equal(r->nodes[1].ok + r->nodes[1].path_less, 20);
+		assert_int_equal(rig_session(r, 0, 1)->counters.black_holes, 0);
+		once_check(r);
+		rig_destroy(r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_frames__carry_messages),
+		cmocka_unit_test(long_frames__lengths),
+		cmocka_unit_test(long_frames__fit_the_window),
+		cmocka_unit_test(long_frames__need_both_sides),
+		cmocka_unit_test(long_frames__on_a_path_that_carries_none),
+		cmocka_unit_test(long_frames__on_a_path_that_becomes_narrow),
+		cmocka_unit_test(long_frames__end_with_the_path),
+		cmocka_unit_test(long_frames__survive_loss),
+	};
+
+	return cmocka_run_group_tests_name("long frames", tests, NULL, NULL);
+}
