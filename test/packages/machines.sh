@@ -192,6 +192,7 @@ for machine in a b c; do
 done
 fails c 'nft insert rule inet filter input udp dport 4795 accept' 'dxp doctor --all'
 on a 'nft insert rule inet filter input udp dport 4795 accept'
+eventually c 'alive, data path blocked' 'dxp nodes' # the lease of b has expired meanwhile
 fails c 'nft insert rule inet filter input udp dport 4796 accept' 'dxp doctor --all'
 fails c 'data path blocked' 'dxp ping b-xpu1'
 on b 'nft insert rule inet filter input udp dport 4796-4859 accept'
