@@ -10,7 +10,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 export DXP_JOBS := $(JOBS)
 
 .PHONY: build demo check check-all clang asan tsan fuzz soak bench plots format tidy install
-.PHONY: uninstall deb clean help
+.PHONY: uninstall deb site clean help
 
 build: ## programs to build/bin (the default); names missing packages, installs none
 	@tools/setup --list build
@@ -31,6 +31,7 @@ check: ## from a bare machine to tests (gcc; clang, ASan, UBSan); installs packa
 check-all: ## as check, plus long tests, ThreadSanitizer, a short fuzz run, packages
 	@tools/setup check
 	@tools/setup deb
+	@tools/setup site
 	@tools/check tidy release release-long clang asan-all tsan fuzz packages
 
 clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s over all targets)
@@ -69,6 +70,10 @@ uninstall: ## removes what the last install wrote
 deb: ## Debian packages of the committed tree, to build/deb; `tools/setup deb` installs the tools
 	@tools/setup --list deb
 	@tools/deb
+
+site: build ## web site of the documentation, to build/site; `tools/setup site` installs the tools
+	@tools/setup --list site
+	@tools/site
 
 clean: ## remove all builds; models/ stays
 	@rm -rf build build-clang build-debug build-asan build-tsan build-fuzz

@@ -12,6 +12,7 @@
 #include "cmd/options/context.h"
 #include "cmd/options/payload_crc.h"
 #include "cmd/options/protect.h"
+#include "host/config.h"
 #include "inc/where.h"
 #include "link/resolve.h"
 #include "manager/limits.h"
@@ -29,10 +30,12 @@
 #define TIMEOUT_MAX_S 1000000
 /* s; the manager keeps rows of dead hosts for this time, so a longer one has no use */
 #define KEEP_MAX_S (FABRIC_KEEP_NS / S_NS)
-#define FD_MAX     (1 << 20)
-#define NO_FD      UINT64_MAX
-#define NO_PORT    UINT64_MAX
-#define WRONG      2 /* exit code */
+/* characters of a host name in a node's name, to leave space for "-xpu" and a number */
+#define HOST_NAME_MOST 20
+#define FD_MAX         (1 << 20)
+#define NO_FD          UINT64_MAX
+#define NO_PORT        UINT64_MAX
+#define WRONG          2 /* exit code */
 
 /* Default program of the workers: dxpd itself. */
 #define SELF "/proc/self/exe"
@@ -51,7 +54,7 @@ static struct {
 	uint64_t port, slots, first, id, memory, host_memory, hosts, keep_hosts_s;
 	struct sandbox_options sandbox;
 	uint64_t buffers, buffer_bytes, reads, functions, spin_us, timeout_s, ready_fd;
-	bool share_cache, measure, verbose;
+	bool host_names, share_cache, measure, verbose;
 } a = {
 	.engine = "ocl",
 	.worker_program = SELF,
@@ -224,6 +227,10 @@ static const struct option_row rows[] = {
 	{"name", "BASE",
 	 "name of the xPUs: BASE and a number, or only BASE for one slot; default xpu and a number",
 	 OPTION_TEXT, &a.name},
+	{"host-names", NULL,
+	 "without --name, names begin with the host name, such as node7-xpu1, so that they differ "
+	 "between machines",
+	 OPTION_FLAG, &a.host_names},
 	{"first", "K", "number of the first name, 0 to 1000000, default 1", OPTION_NUMBER, &a.first,
 	 0, FIRST_MAX},
 	{"id", "K",
@@ -389,9 +396,17 @@ const struct usage dxpd_usage = {
 
 static struct daemon_options daemon_options(void)
 {
+	static char base[FABRIC_NAME_BYTES];
+	char host[FABRIC_NAME_BYTES];
+
+	if (a.host_names) {
+		config_host_name(host);
+		snprintf(base, sizeof(base), "%.*s-xpu", HOST_NAME_MOST, host);
+	}
 	return (struct daemon_options){
 		.slots = (uint32_t)a.slots,
 		.name = a.name,
+		.base = a.host_names ? base : NULL,
 		.first = (uint32_t)a.first,
 		.id = (uint16_t)a.id,
 		.manager = a.manager.address,

@@ -14,6 +14,7 @@
 #include <dxp/status.h>
 
 #include "base/error.h"
+#include "base/file_replace.h"
 #include "base/program.h"
 #include "cmd/dxp/command.h"
 
@@ -120,7 +121,7 @@ bool file_out_open(struct file_out *out, const char *path)
 			     : open(path, O_WRONLY | O_CLOEXEC);
 	if (out->fd >= 0)
 		return true;
-	print_fail("cannot write %s: %s", path, strerror(errno));
+	print_fail("cannot write %s: %s%s", path, strerror(errno), file_write_hint(errno));
 	return false;
 }
 

@@ -13,6 +13,7 @@
 #include <dxp/mmd.h>
 
 #include "base/descriptor.h"
+#include "base/file_replace.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/owner.h"
 #include "cmd/dxp/session.h"
@@ -45,7 +46,8 @@ bool folders_make(const char *path, bool *created)
 		*at = '\0';
 		*created = mkdir(part, 0700) == 0;
 		if (!*created && errno != EEXIST) {
-			print_fail("cannot create the folder %s: %s", part, strerror(errno));
+			print_fail("cannot create the folder %s: %s%s", part, strerror(errno),
+				   file_write_hint(errno));
 			return false;
 		}
 		if (end == '\0')
@@ -140,7 +142,7 @@ bool folder_save(const struct folder *p)
 		     json_dump_file(record, path, JSON_INDENT(1)) == 0;
 	json_decref(record);
 	if (!saved)
-		print_fail("cannot write %s: %s", path, strerror(errno));
+		print_fail("cannot write %s: %s%s", path, strerror(errno), file_write_hint(errno));
 	return saved;
 }
 
@@ -194,7 +196,8 @@ bool folder_acquire(struct folder *p)
 	if (!folder_path(p, "run", path) || !folder_path(p, "fabric.key", key))
 		return false;
 	if (mkdir(path, 0700) != 0) {
-		print_fail("cannot create the folder %s: %s", path, strerror(errno));
+		print_fail("cannot create the folder %s: %s%s", path, strerror(errno),
+			   file_write_hint(errno));
 		return false;
 	}
 	p->key_created = access(key, F_OK) != 0;

@@ -7,6 +7,7 @@
  *   manager       HOST:PORT of the manager, or of all managers with commas */
 #include "cmd/dxp/join.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <dxp/status.h>
 
 #include "base/descriptor.h"
+#include "base/file_replace.h"
 #include "base/keyfile.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/folder.h"
@@ -51,37 +53,37 @@ static bool line_write(const struct joining *j, const char *name, const char *te
 		return false;
 	bool written =
 		descriptor_write(out.fd, text, strlen(text)) && descriptor_write(out.fd, "\n", 1);
+	if (!written)
+		print_fail("cannot write %s: %s%s", path, strerror(errno), file_write_hint(errno));
 	return file_out_close(&out, written) && written;
 }
 
-/* Checks that the folder does not belong to another fabric. */
-static bool folder_fits(const struct joining *j)
+/* Returns whether the text is one address, and that of the manager. */
+static bool manager_same(const char *text, const struct control *q)
+{
+	struct manager_backups others = {0};
+	struct udp_address address;
+
+	return managers_parse(text, WIRE_PORT, &address, &others) == DXP_OK && !others.count &&
+	       !q->others.count && address_equal(&address, &q->manager);
+}
+
+/* Checks that the folder does not belong to another fabric. A manager's service announces its
+ * address in the folder of its machine's services, which join there too. */
+static bool folder_fits(const struct joining *j, const struct control *q)
 {
 	char pinned[KEY_TEXT_BYTES + 1], own[KEY_TEXT_BYTES], manager[PATH_BYTES];
 
 	if (!line_read(j, "manager.pub", pinned, sizeof(pinned)) ||
 	    !line_read(j, "manager", manager, sizeof(manager)))
 		return false;
-	if (strcmp(pinned, key_format(j->token.manager, own)) == 0 || (!*pinned && !*manager))
+	if (strcmp(pinned, key_format(j->token.manager, own)) == 0 ||
+	    (!*pinned && (!*manager || manager_same(manager, q))))
 		return true;
 	print_fail("%s belongs to the fabric of another manager, %s; name this one with --context, "
 		   "choose another folder with --dir, or remove that one",
 		   j->folder, *manager ? manager : pinned);
 	return false;
-}
-
-/* Makes a name of a node from the name of this machine. */
-static void name_default(char out[FABRIC_NAME_BYTES])
-{
-	char host[FABRIC_NAME_BYTES] = "";
-	size_t used = 0;
-
-	gethostname(host, sizeof(host) - 1);
-	for (const char *c = host; *c && *c != '.'; c++)
-		out[used++] = *c;
-	out[used] = '\0';
-	if (!manage_name_valid(out))
-		snprintf(out, FABRIC_NAME_BYTES, "machine");
 }
 
 static bool key_ensure(const struct joining *j, uint8_t key[KEYS_BYTES])
@@ -122,8 +124,8 @@ bool join_run(struct joining *j)
 	if (j->name)
 		snprintf(q.request.name, sizeof(q.request.name), "%s", j->name);
 	else
-		name_default(q.request.name);
-	if (!folder_fits(j) || !key_ensure(j, q.private_key))
+		config_host_name(q.request.name);
+	if (!folder_fits(j, &q) || !key_ensure(j, q.private_key))
 		return false;
 	memcpy(q.manager_key, j->token.manager, sizeof(q.manager_key));
 	if (control_run(&q, &c) == DXP_OK) {

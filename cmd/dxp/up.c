@@ -398,6 +398,8 @@ static const struct option_row up_rows[] = {
 	 &given.buffers, 0, 0},
 	{"buffer-bytes", "SIZE", "size of each of these buffers, as for `dxpd --buffer-bytes`",
 	 OPTION_TEXT, &given.buffer_bytes, 0, 0},
+	{"reads", "N", "reads that the bridge has outstanding, as for `dxpd --reads`", OPTION_TEXT,
+	 &given.reads, 0, 0},
 	{"keep-hosts", "SECONDS",
 	 "how long the memory of a silent host is kept, as for `dxpd --keep-hosts`", OPTION_TEXT,
 	 &given.keep_hosts, 0, 0},

@@ -9,7 +9,7 @@
 
 struct up {
 	const char *directory, *engine, *bind, *admit, *grants, *name, *state;
-	const char *buffers, *buffer_bytes, *keep_hosts; /* NULL: the daemon's default */
+	const char *buffers, *buffer_bytes, *reads, *keep_hosts; /* NULL: the daemon's default */
 	uint64_t xpus, slots, memory, host_memory, port, node_port;
 	bool json, token;         /* token: the manager admits by token */
 	uint64_t started, joined; /* xPUs of started daemons, and xPUs alive in the node table */

@@ -11,7 +11,7 @@
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/up.h"
 
-#define DAEMON_WORDS 32 /* arguments of a daemon's command line */
+#define DAEMON_WORDS 40 /* arguments of a daemon's command line */
 
 /* daemons that start at one time per CPU, because a daemon that waits uses no CPU */
 #define DAEMONS_PER_CPU 4
@@ -65,6 +65,7 @@ static bool daemon_start(struct up *u)
 	flag_add(argv, up_loopback(u) ? "--share-cache" : NULL);
 	word_add(argv, "--buffers", u->buffers);
 	word_add(argv, "--buffer-bytes", u->buffer_bytes);
+	word_add(argv, "--reads", u->reads);
 	word_add(argv, "--keep-hosts", u->keep_hosts);
 	if (!up_part_start(u, name, argv))
 		return false;

@@ -49,3 +49,15 @@ bool file_replace(const char *path, const char *text, mode_t mode)
 	folder_sync(path);
 	return true;
 }
+
+const char *file_write_hint(int error)
+{
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT: return "; free space on this file system, or choose another folder";
+	case EROFS:
+	case EACCES:
+	case EPERM: return "; choose a folder that this user may write";
+	default: return "";
+	}
+}

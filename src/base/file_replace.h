@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces small files, so that readers never see a part of one. */
+/* Replaces small files, so that readers never see a part of one; explains failed writes. */
 #ifndef BASE_FILE_REPLACE_H
 #define BASE_FILE_REPLACE_H
 
@@ -10,5 +10,9 @@
  * Several processes may do so at the same time; the last one wins. Returns false with errno; then
  * the old file stays. */
 bool file_replace(const char *path, const char *text, mode_t mode);
+
+/* Returns the next step if a file or folder was not written because of this errno, to append to a
+ * message: "; free space ..."; "" if the errno suggests none. */
+const char *file_write_hint(int error);
 
 #endif

@@ -14,6 +14,7 @@
 #include <dxp/status.h>
 
 #include "base/descriptor.h"
+#include "base/file_replace.h"
 #include "base/log.h"
 #include "base/rng.h"
 
@@ -154,7 +155,8 @@ static int key_write(const char *path, const uint8_t key[FABRIC_KEY_BYTES], bool
 	if (error == -EEXIST)
 		return DXP_EEXIST;
 	if (error != 0) {
-		log_error("cannot create key file %s: %s", path, strerror(-error));
+		log_error("cannot create key file %s: %s%s", path, strerror(-error),
+			  file_write_hint(-error));
 		return DXP_EIO;
 	}
 	return DXP_OK;

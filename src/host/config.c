@@ -4,6 +4,7 @@
  * also has `node.key`, the private key of this user or machine, and `manager.pub`, the public key
  * of the manager. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,17 @@ static int resolve_key(const char *directory, const char *given, struct config *
 				 path);
 	default: return error_set(status, "%s", why);
 	}
+}
+
+void config_host_name(char out[FABRIC_NAME_BYTES])
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	if (gethostname(host, sizeof(host)) != 0)
+		host[0] = '\0';
+	snprintf(out, FABRIC_NAME_BYTES, "%.*s", (int)strcspn(host, "."), host);
+	if (!manage_name_valid(out))
+		snprintf(out, FABRIC_NAME_BYTES, "machine");
 }
 
 void config_default_name(char out[FABRIC_NAME_BYTES])

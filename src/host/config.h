@@ -44,6 +44,10 @@ int config_directory_find(const char *given, char *out, size_t bytes);
  * DXP_EIO, DXP_EMALFORMED. */
 int config_identity(const char *directory, struct config *c);
 
+/* Makes a node name from the name of this machine, without its domain; "machine" if that is no node
+ * name. */
+void config_host_name(char out[FABRIC_NAME_BYTES]);
+
 /* Makes a node name from the program's name and its process id. */
 void config_default_name(char out[FABRIC_NAME_BYTES]);
 

@@ -122,6 +122,11 @@ static int complain(struct sqlite_store *s, const char *doing)
 		log_error("cannot write %s (%s); choose a --state folder that this user may write",
 			  s->path, sqlite3_errmsg(s->db));
 		return DXP_EACCESS;
+	case SQLITE_FULL:
+		log_error("cannot write %s (%s); free space, or choose a --state folder on another "
+			  "file system",
+			  s->path, sqlite3_errmsg(s->db));
+		return DXP_EACCESS;
 	case SQLITE_NOMEM: return DXP_ENOMEM;
 	default:
 		cause_of(s, cause, sizeof(cause));

@@ -41,7 +41,7 @@ struct daemon {
 /* The given name if there is one slot, else the base name and a number. */
 static int name_make(const struct daemon_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
 {
-	const char *base = o->name ? o->name : "xpu";
+	const char *base = o->name ? o->name : o->base ? o->base : "xpu";
 	int bytes = o->name && o->slots == 1
 			    ? snprintf(out, FABRIC_NAME_BYTES, "%s", base)
 			    : snprintf(out, FABRIC_NAME_BYTES, "%s%u", base, o->first + index);

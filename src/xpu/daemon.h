@@ -8,7 +8,8 @@
 
 struct daemon_options {
 	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
-	const char *name; /* base of the node names; NULL: "xpu" */
+	const char *name; /* base of the node names; NULL: `base` */
+	const char *base; /* base that always has a number; NULL: "xpu" */
 	/* number in the name of slot 0, unless `name` is given for one slot */
 	uint32_t first;
 	uint16_t id; /* requested id of slot 0; slot n requests id + n; 0: any */

@@ -133,6 +133,8 @@ int identity_seal_key(const char *folder, uint8_t key[FABRIC_KEY_BYTES])
 		return DXP_EINVAL;
 	}
 	int status = keyfile_create(path, key);
+	if (status != DXP_OK && status != DXP_EEXIST)
+		return DXP_EACCESS;
 	if (status == DXP_EEXIST)
 		status = keyfile_read(path, key);
 	if (status == DXP_OK)

@@ -153,6 +153,15 @@ refuse 1 "no manager answers" env DXP_DIR="$X" dxp join 127.0.0.1:9 "$token"
 refuse 2 "is a number with s, m, h or d" dxp token create --expires soon
 dxp token list --json | has '"state": "revoked"' || die "token list --json"
 
+say "== services of the manager's machine join in the folder where the manager announces itself"
+mkdir "$scratch/fabric-s"
+cp "$DXP_DIR/fabric.key" "$scratch/fabric-s"
+echo 192.0.2.1:4795 >"$scratch/fabric-s/manager"
+refuse 1 "of another manager" dxp join "$manager" "$(dxp token create)" --name s \
+	--dir "$scratch/fabric-s"
+echo "$manager" >"$scratch/fabric-s/manager"
+dxp join "$manager" "$(dxp token create)" --name s --dir "$scratch/fabric-s"
+
 say "== the fabric key does not suffice"
 mkdir "$X/copied"
 cp -p "$B/fabric.key" "$X/copied"

@@ -133,6 +133,8 @@ env -u DXP_DIR dxp nodes >"$scratch/nodes"
 expect '"name": "card1"' "$scratch/nodes"
 expect '"memory_bytes": 33554432' "$scratch/nodes"
 env -u DXP_DIR dxp ping card1 --count 10
+DXP_CONFIG='' DXPD_HOST_NAMES=yes start named.log '-xpu1: node' dxpd --engine none --memory 16M \
+	--manager "$(cat "$scratch/manager")" --key "$scratch/key"
 
 say '== dxp up starts its daemons without files'
 dxp up --xpus 1 --memory 16M --port 0 --engine none --dir "$scratch/fabric2"
@@ -144,10 +146,10 @@ dxp down --dir "$scratch/fabric2"
 say '== dxp up passes on all options of daemons'
 export DXP_CONFIG=
 dxp up --xpus 1 --memory 16M --port 0 --engine board:fast --host-memory 8M --state "$scratch/kept" \
-	--buffers 4 --buffer-bytes 8K --keep-hosts 5
+	--buffers 4 --buffer-bytes 8K --reads 3 --keep-hosts 5
 tr '\0' ' ' <"/proc/$(process_of daemon1)/cmdline" >"$scratch/words"
 for words in '--host-memory 8388608' "--state $scratch/kept" '--buffers 4' '--buffer-bytes 8K' \
-	'--keep-hosts 5'; do
+	'--reads 3' '--keep-hosts 5'; do
 	expect "$words" "$scratch/words"
 done
 dxp down

@@ -33,3 +33,16 @@ apt_settings_copy() {
 	grep -l Acquire /etc/apt/apt.conf.d/* 2>/dev/null |
 		while read -r file; do cp "$file" "$1$file"; done
 }
+
+# before_find: sets `base` and `commit` to the previous release: the newest tag v* that is not this
+# commit, or before the first tag the commit FIRST. DXP_SKEW_BASE names another one. Skips the test
+# if the commit is missing, as in a shallow clone.
+before_find() {
+	# the last commit in which a fabric has one manager and no log of events
+	local first=c858fdeed530bc00e0d13d8ad404548f76502c59 tag
+	tag=$(git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null || true)
+	base=${DXP_SKEW_BASE:-${tag:-$first}}
+	commit=$(git rev-parse --verify --quiet "$base^{commit}" || true)
+	readonly base commit
+	[ -n "$commit" ] || skip "the commit $base is not in this clone; fetch its history"
+}

@@ -6,32 +6,20 @@
 #
 #   test/packages/skew.sh      programs come from DXP_BIN (default build/bin)
 #
-# The previous release is the newest tag v* that is not this commit; before the first tag, it is the
-# commit FIRST. DXP_SKEW_BASE names another commit. It is built once, in build/skew/COMMIT. Skipped,
-# with status 77, if its commit is missing, as in a shallow clone.
+# The previous release is that of `before_find` in lib_debian.sh. It is built once, in
+# build/skew/COMMIT. Skipped, with status 77, if its commit is missing.
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
 new=$(cd "${DXP_BIN:-build/bin}" && pwd)
-# the last commit in which a fabric has one manager and no log of events
-readonly FIRST=c858fdeed530bc00e0d13d8ad404548f76502c59 new
+readonly new
 
-say() { printf '%s\n' "$*"; }
-skip() {
-	say "skipped: $*"
-	exit 77
-}
-die() {
-	say "FAILED: $*"
-	exit 1
-}
+# shellcheck source=test/packages/lib_debian.sh
+. test/packages/lib_debian.sh
 
-tag=$(git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null || true)
-base=${DXP_SKEW_BASE:-${tag:-$FIRST}}
-commit=$(git rev-parse --verify --quiet "$base^{commit}" || true)
-[ -n "$commit" ] || skip "the commit $base is not in this clone; fetch its history"
+before_find
 old=$PWD/build/skew/$commit
-readonly base commit old
+readonly old
 
 scratch=$(mktemp --directory --tmpdir dxp-skew.XXXXXX)
 readonly scratch

@@ -146,6 +146,15 @@ static void file_replace__failures_keep_the_old_file(void **state)
 	assert_string_equal(text, "old");
 }
 
+static void file_write_hint__names_the_next_step(void **state)
+{
+	assert_non_null(strstr(file_write_hint(ENOSPC), "free space"));
+	assert_non_null(strstr(file_write_hint(EDQUOT), "free space"));
+	assert_non_null(strstr(file_write_hint(EROFS), "may write"));
+	assert_non_null(strstr(file_write_hint(EACCES), "may write"));
+	assert_string_equal(file_write_hint(EIO), "");
+}
+
 int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
@@ -153,6 +162,7 @@ int main(void)
 		IN_FOLDER(file_replace__many_writers),
 		IN_FOLDER(file_replace__mode),
 		IN_FOLDER(file_replace__failures_keep_the_old_file),
+		cmocka_unit_test(file_write_hint__names_the_next_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

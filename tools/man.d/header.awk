@@ -1,66 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes a man page of a public header: its first comment, then each declaration with the comment
-# before it. Bodies of inline functions are omitted.
+# Reads a public header: its first comment, then each declaration with the comment before it. Bodies
+# of inline functions are omitted. A second file has the functions that print.
 #
-#   awk -v version=V -f header.awk FOLDER/NAME.h     writes the page to standard output
+#   awk -v version=V -f header.awk -f header_man.awk FOLDER/NAME.h     prints a page
 #
-# A block is a comment and the code after it, up to an empty line outside of braces.
-
-function escape(text) {
-	gsub(/\\/, "\\e", text)
-	gsub(/-/, "\\-", text)
-	return text ~ /^[.']/ ? "\\&" text : text
-}
-
-# Prints a comment's text. Indented lines stay; words such as "Errors:" at a line's start become
-# tags.
-function comment_print(    i, n, lines, text, raw) {
-	n = split(comment, lines, "\n")
-	raw = 0
-	for (i = 1; i < n; i++) {
-		text = lines[i]
-		if (text ~ /^  / && !tagged) {
-			if (!raw) print ".PP\n.nf"
-			raw = 1
-			print escape(text)
-			continue
-		}
-		if (raw) print ".fi\n.PP"
-		raw = 0
-		if (match(text, /^(Errors|Shape|Owner|Order|Threads|Time|Source):/)) {
-			print ".TP\n.B " substr(text, 1, RLENGTH)
-			text = substr(text, RLENGTH + 1)
-			tagged = 1
-		}
-		sub(/^ +/, "", text)
-		if (text == "") {
-			print ".PP"
-			tagged = 0
-		} else
-			print escape(text)
-	}
-	if (raw) print ".fi"
-	if (tagged) print ".PP"
-	tagged = 0
-	comment = ""
-}
+# A block is a comment and the code after it, up to an empty line outside of braces. The functions
+# title_print(name), section_print(text), comment_print(comment) and code_print(code, comment) print
+# parts of the page. The lines of their arguments end with newlines.
 
 function block_end() {
 	if (code != "") {
-		printf "%s", pending
-		pending = ""
-		print ".PP\n.nf\n.B \\&"
-		printf "%s", code
-		print ".fi"
-		if (comment != "") print ".RS 4"
-		else print ".PP"
-		described = comment != ""
-		comment_print()
-		if (described) print ".RE"
+		if (pending) section_print("declarations")
+		pending = 0
+		code_print(code, comment)
 	} else if (comment != "" && !begun) {
-		begun = 1
-		comment_print()
-		pending = ".SH DECLARATIONS\n"
+		begun = pending = 1
+		comment_print(comment)
 	}
 	code = comment = ""
 }
@@ -80,9 +35,7 @@ FNR == 1 {
 	name = FILENAME
 	sub(/.*\//, "", name)
 	sub(/\.h$/, "", name)
-	printf ".TH DXP_%s 3 \"\" \"Direct xPU %s\" \"Direct xPU\"\n", toupper(name), version
-	printf ".SH NAME\ndxp_%s \\- declarations of <dxp/%s.h>\n", name, name
-	printf ".SH SYNOPSIS\n.B #include <dxp/%s.h>\n.SH DESCRIPTION\n", name
+	title_print(name)
 	next
 }
 in_comment { comment_add($0); next }
@@ -91,8 +44,8 @@ depth == 0 && /^\/\* ---- .* ---- \*\/$/ {
 	block_end()
 	sub(/^\/\* ---- /, "")
 	sub(/ ---- \*\/$/, "")
-	pending = ""
-	print ".SH " toupper(escape($0))
+	pending = 0
+	section_print($0)
 	next
 }
 depth == 0 && /^\/\*/ {
@@ -114,7 +67,7 @@ depth == 0 && /^{/ {
 	sub(/^DXP_API /, "", line)
 	sub(/^DXP_FN /, "", line)
 	sub(/^static inline /, "", line)
-	code = code escape(line) "\n"
+	code = code line "\n"
 	gsub(/\/\*.*\*\//, "", line)
 	depth += gsub(/{/, "", line) - gsub(/}/, "", line)
 }
