@@ -182,9 +182,9 @@ static void short_post(struct rig *r)
 	assert_true(n->posted < RIG_MESSAGES);
 	*m = (struct rig_message){.id = n->posted++};
 	m->rltp = (struct rltp_message){.type = WIRE_PUT, .flow = RLTP_FLOW(1, 0), .bytes = 1300};
-	assert_int_equal(rltp_endpoint_post(n->endpoint, rig_session(r, 0, 1), &m->rltp,
-					    net_now(r->net)),
-			 DXP_OK);
+	assert_int_equal(
+		rltp_endpoint_post(n->endpoint, rig_session(r, 0, 1), &m->rltp, net_now(r->net)),
+		DXP_OK);
 	net_touch(r->net, n->host_index);
 }
 
