@@ -40,6 +40,11 @@ DXP_API int dxp_mpi_buffer(struct dxp_xpu *xpu, uint64_t address, uint64_t bytes
  * Accepts NULL. */
 DXP_API void dxp_mpi_buffer_free(void *buffer);
 
+/* Returns the functions that the MPI plugins call, in the layout of this version, which may change
+ * with each release; NULL: this library has another version. Programs do not call it. */
+struct mpi_device;
+DXP_API const struct mpi_device *dxp_mpi_device(uint32_t version);
+
 #ifdef __cplusplus
 }
 #endif

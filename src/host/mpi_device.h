@@ -66,7 +66,4 @@ struct mpi_device {
 	const char *(*error)(void);
 };
 
-/* Returns the functions; NULL: this library does not have this version. */
-DXP_API const struct mpi_device *dxp_mpi_device(uint32_t version);
-
 #endif

@@ -4,6 +4,8 @@
  * before it posts what depends on them. */
 #include <stdlib.h>
 
+#include <dxp/mpi.h>
+
 #include "base/clock.h"
 #include "collective/limits.h"
 #include "collective/plan.h"
