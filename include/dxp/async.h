@@ -223,8 +223,8 @@ struct dxp_event_cycles {
 	uint32_t cores, clock_mhz;
 };
 /* Returns DXP_ENOENT for other commands, and without a model of time (`dxpd --engine rv32:time=`).
- * The cycles of the last 64 launches of each xPU are kept, even if the event was waited for or
- * forgotten. */
+ * The cycles are kept until the event was waited for or forgotten, and those of the last 64
+ * launches of each xPU after that too. */
 DXP_API int dxp_event_cycles(struct dxp_fabric *fabric, dxp_event event,
 			     struct dxp_event_cycles *out);
 

@@ -174,6 +174,39 @@ DXP_API int dxp_all_to_all(struct dxp_group *group, const struct dxp_collective 
  * `parts`, which may be NULL if there are no waits. */
 DXP_API int dxp_barrier(struct dxp_group *group, const struct dxp_collective *collective);
 
+/* Do what the operations of the same names do, for a struct of `bytes` bytes, which may be of an
+ * older or newer version. Fields that it lacks count as 0. The macros pass the size that the caller
+ * was compiled with. Pointers to the functions without `_sized` are for linked programs only: these
+ * functions read the fields up to `events`. */
+DXP_API int dxp_allreduce_sized(struct dxp_group *group, const struct dxp_collective *collective,
+				size_t bytes);
+DXP_API int dxp_reduce_sized(struct dxp_group *group, const struct dxp_collective *collective,
+			     size_t bytes);
+DXP_API int dxp_reduce_scatter_sized(struct dxp_group *group,
+				     const struct dxp_collective *collective, size_t bytes);
+DXP_API int dxp_all_gather_sized(struct dxp_group *group, const struct dxp_collective *collective,
+				 size_t bytes);
+DXP_API int dxp_broadcast_sized(struct dxp_group *group, const struct dxp_collective *collective,
+				size_t bytes);
+DXP_API int dxp_all_to_all_sized(struct dxp_group *group, const struct dxp_collective *collective,
+				 size_t bytes);
+DXP_API int dxp_barrier_sized(struct dxp_group *group, const struct dxp_collective *collective,
+			      size_t bytes);
+#define dxp_allreduce(group, ...) \
+	dxp_allreduce_sized((group), (__VA_ARGS__), sizeof(struct dxp_collective))
+#define dxp_reduce(group, ...) \
+	dxp_reduce_sized((group), (__VA_ARGS__), sizeof(struct dxp_collective))
+#define dxp_reduce_scatter(group, ...) \
+	dxp_reduce_scatter_sized((group), (__VA_ARGS__), sizeof(struct dxp_collective))
+#define dxp_all_gather(group, ...) \
+	dxp_all_gather_sized((group), (__VA_ARGS__), sizeof(struct dxp_collective))
+#define dxp_broadcast(group, ...) \
+	dxp_broadcast_sized((group), (__VA_ARGS__), sizeof(struct dxp_collective))
+#define dxp_all_to_all(group, ...) \
+	dxp_all_to_all_sized((group), (__VA_ARGS__), sizeof(struct dxp_collective))
+#define dxp_barrier(group, ...) \
+	dxp_barrier_sized((group), (__VA_ARGS__), sizeof(struct dxp_collective))
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps the cycles of the last launches of each xPU whose engine has a model of time. */
+/* Keeps the cycles of launches on xPUs whose engine has a model of time: with each event, and those
+ * of the last launches without their events. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -29,17 +30,30 @@ void cycles_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, ui
 	}
 	if (!events_of(f, event, &x, &entry) || !x || entry->state != HOST_EVENT_PENDING)
 		return;
+	/* Without memory, the program gets no cycles. */
+	if (!entry->cycles)
+		entry->cycles = malloc(sizeof(*entry->cycles));
+	if (entry->cycles)
+		*entry->cycles = cycles;
 	if (!x->cycles)
 		x->cycles = calloc(1, sizeof(*x->cycles));
 	if (!x->cycles)
-		return; /* without memory, the program gets no cycles */
+		return;
 	const uint32_t at = x->cycles->next++ % HOST_CYCLES;
 	x->cycles->entries[at].event = event;
 	x->cycles->entries[at].cycles = cycles;
 }
 
-static int cycles_find(const struct dxp_xpu *x, uint64_t event, struct dxp_event_cycles *out)
+static int cycles_find(struct dxp_fabric *f, uint64_t event, struct dxp_event_cycles *out)
 {
+	const struct dxp_xpu *x = xpu_find(f, EVENT_XPU(event));
+	struct host_event *entry;
+	struct dxp_xpu *owner;
+
+	if (events_of(f, event, &owner, &entry) && entry->cycles) {
+		*out = *entry->cycles;
+		return DXP_OK;
+	}
 	for (uint32_t i = 0; event && x && x->cycles && i < HOST_CYCLES; i++)
 		if (x->cycles->entries[i].event == event) {
 			*out = x->cycles->entries[i].cycles;
@@ -51,7 +65,7 @@ static int cycles_find(const struct dxp_xpu *x, uint64_t event, struct dxp_event
 int dxp_event_cycles(struct dxp_fabric *fabric, dxp_event event, struct dxp_event_cycles *out)
 {
 	host_fabric_enter(fabric);
-	int status = cycles_find(xpu_find(fabric, EVENT_XPU(event)), event, out);
+	int status = cycles_find(fabric, event, out);
 	host_fabric_leave(fabric);
 	return status;
 }

@@ -25,6 +25,10 @@ void events_init(struct events *e, uint32_t first)
 
 void events_destroy(struct events *e)
 {
+	uint32_t count = events_begin(e);
+
+	for (const struct host_event *entry; (entry = events_next(e, &count)); count++)
+		free(entry->cycles);
 	free(e->entries);
 	free(e->kept);
 	e->entries = NULL;
@@ -251,6 +255,7 @@ void events_free(struct events *e, uint32_t count)
 		return;
 	if (entry->state == HOST_EVENT_PENDING)
 		no_more_pending(e, entry);
+	free(entry->cycles);
 	entry->state = HOST_EVENT_FREE;
 	if (seq_before(count, e->oldest))
 		kept_freed(e);

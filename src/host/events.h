@@ -44,8 +44,9 @@ struct host_event {
 	/* Transfer that the event completes; NULL: the event belongs to a command or to the
 	 * program. */
 	struct move *move;
-	struct notice *notices;  /* event of this host: list of nodes that wait for it */
-	struct move_wait *moves; /* first transfer that waits for this event */
+	struct notice *notices;          /* event of this host: list of nodes that wait for it */
+	struct move_wait *moves;         /* first transfer that waits for this event */
+	struct dxp_event_cycles *cycles; /* of a launch, freed with the event; NULL: none */
 };
 
 /* Called when an event becomes DONE and `notify` or `moves` is set, before the event is freed. If

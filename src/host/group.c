@@ -278,47 +278,38 @@ static int start_locked(struct dxp_group *g, enum plan_operation operation,
 	return status;
 }
 
-static int start(struct dxp_group *g, enum plan_operation operation, const struct dxp_collective *c)
+/* `bytes`: size of the program's struct. */
+static int start(struct dxp_group *g, enum plan_operation operation, const struct dxp_collective *c,
+		 size_t bytes)
 {
+	struct dxp_collective full;
+
 	if (!c)
 		return error_set(DXP_EINVAL, "%s: no struct dxp_collective", group_text(operation));
+	host_copy_sized(&full, sizeof(full), c, bytes);
 	pthread_mutex_lock(&g->lock);
-	int status = start_locked(g, operation, c);
+	int status = start_locked(g, operation, &full);
 	pthread_mutex_unlock(&g->lock);
 	return status;
 }
 
-int dxp_allreduce(struct dxp_group *group, const struct dxp_collective *collective)
-{
-	return start(group, PLAN_ALLREDUCE, collective);
-}
+/* Defines a function and the one for programs that were built with a release without it, where the
+ * struct ended with `events`. */
+#define OPERATION(name, operation)                                                              \
+	int name##_sized(struct dxp_group *group, const struct dxp_collective *c, size_t bytes) \
+	{                                                                                       \
+		return start(group, operation, c, bytes);                                       \
+	}                                                                                       \
+	int(name)(struct dxp_group * group, const struct dxp_collective *c)                     \
+	{                                                                                       \
+		return start(group, operation, c,                                               \
+			     HOST_STRUCT_BYTES(struct dxp_collective, events));                 \
+	}
 
-int dxp_reduce(struct dxp_group *group, const struct dxp_collective *collective)
-{
-	return start(group, PLAN_REDUCE, collective);
-}
-
-int dxp_reduce_scatter(struct dxp_group *group, const struct dxp_collective *collective)
-{
-	return start(group, PLAN_REDUCE_SCATTER, collective);
-}
-
-int dxp_all_gather(struct dxp_group *group, const struct dxp_collective *collective)
-{
-	return start(group, PLAN_ALL_GATHER, collective);
-}
-
-int dxp_broadcast(struct dxp_group *group, const struct dxp_collective *collective)
-{
-	return start(group, PLAN_BROADCAST, collective);
-}
-
-int dxp_all_to_all(struct dxp_group *group, const struct dxp_collective *collective)
-{
-	return start(group, PLAN_ALL_TO_ALL, collective);
-}
-
-int dxp_barrier(struct dxp_group *group, const struct dxp_collective *collective)
-{
-	return start(group, PLAN_BARRIER, collective);
-}
+OPERATION(dxp_allreduce, PLAN_ALLREDUCE)
+OPERATION(dxp_reduce, PLAN_REDUCE)
+OPERATION(dxp_reduce_scatter, PLAN_REDUCE_SCATTER)
+OPERATION(dxp_all_gather, PLAN_ALL_GATHER)
+OPERATION(dxp_broadcast, PLAN_BROADCAST)
+OPERATION(dxp_all_to_all, PLAN_ALL_TO_ALL)
+OPERATION(dxp_barrier, PLAN_BARRIER)

@@ -5,7 +5,7 @@
 
 #include "wire/limits.h"
 
-/* events in the ring of one xPU: 5 MiB; older events move to a list */
+/* events in the ring of one xPU: 5.5 MiB; older events move to a list */
 #define HOST_EVENTS_RING 65536
 /* bytes that one xPU's pending commands may use; when this is reached, calls wait for space. The
  * other quarter of the xPU's limit is for marks and signals of wait lists. */
@@ -54,7 +54,7 @@
 #define HOST_SOURCE_BYTES (16u << 20) /* bytes of a program's sources or binary */
 /* sentences about failed commands that are kept per xPU: as many as a batch of completions has */
 #define HOST_FAILURES 64
-/* launches whose cycles are kept per xPU */
+/* launches whose cycles are kept per xPU after their events were freed */
 #define HOST_CYCLES      64
 #define HOST_FETCH_BYTES (64u << 20) /* bytes of the largest binary that is fetched */
 /* ns of silence of an xPU that a call waits for, before a probe */

@@ -22,6 +22,7 @@
 #define PARTS_MAX     (ETCD_LOG_ROWS - 1)
 #define DELETE_EVENTS 64 /* old events that one deletion removes at least */
 #define NAME          "event/"
+#define OLDER_DIGITS  18 /* of keys of a layout before the first release */
 
 static void part_key(const struct etcd_store *s, uint64_t first, char out[ETCD_KEY_BYTES])
 {
@@ -173,10 +174,46 @@ void etcd_log_begin(struct etcd_store *s)
 	part_key(s, 0, s->log.first_key);
 }
 
+static void older_delete(struct etcd_store *s)
+{
+	if (s->count && etcd_save_try(s) != DXP_OK)
+		s->log.older_left = true;
+	etcd_save_clear(s);
+}
+
+/* Returns whether a key is of the older layout, and deletes such keys, many at a time. */
+static bool older(struct etcd_store *s, const char *key, const char *digits)
+{
+	if (strlen(digits) != OLDER_DIGITS || strspn(digits, "0123456789") != OLDER_DIGITS)
+		return false;
+	struct etcd_row *row = etcd_save_row(s);
+	if (row)
+		snprintf(row->key, sizeof(row->key), "%s", key);
+	s->log.older++;
+	s->log.older_left |= !row;
+	if (s->count >= ETCD_ROWS_MAX)
+		older_delete(s);
+	return true;
+}
+
+void etcd_log_loaded(struct etcd_store *s)
+{
+	older_delete(s);
+	if (s->log.older)
+		log_warn("etcd has %llu keys of events in the layout of an earlier version, which "
+			 "%s; all else is in use",
+			 (unsigned long long)s->log.older,
+			 s->log.older_left ? "cannot be deleted now; the next takeover tries again"
+					   : "are deleted");
+}
+
 void etcd_log_load(struct etcd_store *s, struct event_journal *l, const struct etcd_pair *pair)
 {
 	const char *digits = pair->key + strlen(s->prefix) + strlen(NAME);
 	const uint64_t first = strtoull(digits, NULL, 10);
+
+	if (older(s, pair->key, digits))
+		return;
 	char *text = etcd_seal_open_text(&s->seal, pair->key, pair->value);
 	char key[ETCD_KEY_BYTES];
 

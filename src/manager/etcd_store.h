@@ -25,6 +25,8 @@ struct etcd_log {
 	uint64_t sent;
 	uint64_t due_ns;   /* when unsaved events are written; 0: there were none */
 	unsigned failures; /* writes that failed since the last one that succeeded */
+	uint64_t older;    /* keys of an older layout that were found */
+	bool older_left;   /* some of them were not deleted */
 };
 
 struct etcd_store {
@@ -103,8 +105,10 @@ uint64_t etcd_log_save(struct store *base, struct registry *r, bool at_once);
  * they are committed. */
 uint64_t etcd_log_rows(struct etcd_store *s, struct event_journal *l);
 void etcd_log_saved(struct etcd_store *s, struct event_journal *l, uint64_t saved);
-/* Prepares for etcd_log_load, which loads a pair whose key begins with "event/". */
+/* Prepares for etcd_log_load, which loads a pair whose key begins with "event/". etcd_log_loaded
+ * ends it. They delete keys of an older layout. */
 void etcd_log_begin(struct etcd_store *s);
 void etcd_log_load(struct etcd_store *s, struct event_journal *l, const struct etcd_pair *pair);
+void etcd_log_loaded(struct etcd_store *s);
 
 #endif

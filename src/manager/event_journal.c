@@ -41,6 +41,23 @@ void event_journal_give_up(struct event_journal *l, uint64_t sequence)
 	l->unsaved = sequence;
 }
 
+void event_journal_begin(struct event_journal *l, const struct event_losses *losses)
+{
+	l->lost = losses->lost;
+	l->reported = losses->reported;
+}
+
+uint64_t event_journal_end(struct event_journal *l, struct event_losses *losses)
+{
+	const uint64_t unsaved = l->next - l->unsaved;
+
+	if (l->report < l->unsaved)
+		losses->reported = max_u64(losses->reported, l->reported);
+	event_journal_give_up(l, l->next);
+	losses->lost = max_u64(losses->lost, l->lost);
+	return unsaved;
+}
+
 void event_journal_add(struct event_journal *l, uint64_t time_ms, enum event_kind kind,
 		       const char *subject, const char *format, ...)
 {

@@ -15,7 +15,14 @@ struct event_journal {
 	struct event_row *ring; /* the event `sequence` is at index sequence % space */
 	uint32_t space;
 	uint64_t first, next, unsaved;
-	uint64_t lost; /* events that were replaced or given up before the store had them */
+	uint64_t lost;     /* events that were replaced or given up before the store had them */
+	uint64_t reported; /* of those, the ones that EVENT_LOST reported */
+	uint64_t report;   /* number of the last EVENT_LOST; 0: none in this term */
+};
+
+/* What a manager carries from one term to the next. */
+struct event_losses {
+	uint64_t lost, reported;
 };
 
 /* Creates an empty log for `space` events. DXP_ENOMEM. */
@@ -27,6 +34,12 @@ void event_journal_add(struct event_journal *l, uint64_t time_ms, enum event_kin
 
 /* Gives up the unsaved events before `sequence`; they count as lost. */
 void event_journal_give_up(struct event_journal *l, uint64_t sequence);
+
+/* Begins a term, after the store's events were loaded. */
+void event_journal_begin(struct event_journal *l, const struct event_losses *losses);
+/* Ends it: gives up all unsaved events, and returns how many there are. A report among them must be
+ * repeated. */
+uint64_t event_journal_end(struct event_journal *l, struct event_losses *losses);
 
 /* Adds a row from the store. Rows come in ascending order. Returns false if the row is invalid. */
 bool event_journal_load(struct event_journal *l, const struct event_row *row);

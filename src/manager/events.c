@@ -71,9 +71,7 @@ static uint64_t unlogged_deadline(const struct event_limits *l)
 
 static uint64_t lost_deadline(const struct registry *r)
 {
-	const struct event_limits *l = &r->event_limits;
-
-	return r->events.lost > l->lost_reported ? l->lost_ns : UINT64_MAX;
+	return r->events.lost > r->events.reported ? r->event_limits.lost_ns : UINT64_MAX;
 }
 
 uint64_t manager_events_deadline(const struct registry *r)
@@ -83,17 +81,18 @@ uint64_t manager_events_deadline(const struct registry *r)
 
 static void lost_summarize(struct registry *r, uint64_t now_ns)
 {
-	struct event_limits *l = &r->event_limits;
+	struct event_journal *l = &r->events;
 
-	r->counters.events_lost = r->events.lost;
+	r->counters.events_lost = l->lost;
 	if (now_ns < lost_deadline(r))
 		return;
 	REGISTRY_EVENT(r, EVENT_LOST, "manager",
 		       "%llu events did not get into the store, which failed for too long; see the "
 		       "manager's log",
-		       (unsigned long long)(r->events.lost - l->lost_reported));
-	l->lost_reported = r->events.lost;
-	l->lost_ns = now_ns + SUMMARY_NS;
+		       (unsigned long long)(l->lost - l->reported));
+	l->reported = l->lost;
+	l->report = l->next - 1;
+	r->event_limits.lost_ns = now_ns + SUMMARY_NS;
 }
 
 void manager_events_summarize(struct registry *r, uint64_t now_ns)

@@ -20,9 +20,8 @@ struct event_limits {
 	 * last one */
 	uint64_t unlogged;
 	char unlogged_name[FABRIC_NAME_BYTES];
-	uint64_t summary_ns;    /* when EVENT_UNLOGGED is due, if `unlogged` is not 0 */
-	uint64_t lost_reported; /* of the events that the store did not get */
-	uint64_t lost_ns;       /* no EVENT_LOST before */
+	uint64_t summary_ns; /* when EVENT_UNLOGGED is due, if `unlogged` is not 0 */
+	uint64_t lost_ns;    /* no EVENT_LOST before */
 	struct {
 		uint32_t hash; /* of subject and reason */
 		uint64_t until_ns;

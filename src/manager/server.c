@@ -42,8 +42,8 @@ struct server {
 	uint64_t store_check_ns;
 	struct datagram out[DATAGRAM_BATCH];
 	bool operator_token;
-	uint64_t log_from; /* first event that is not in the log of the process yet */
-	uint64_t lost;     /* events of earlier terms that are not in the store */
+	uint64_t log_from;          /* first event that is not in the log of the process yet */
+	struct event_losses losses; /* of earlier terms */
 	/* number of datagrams in `out`; number of those that were sent, which is smaller if the
 	 * kernel's buffer was full */
 	size_t out_count, out_sent;
@@ -120,7 +120,7 @@ static int registry_open(struct server *s)
 		status = operator_token_make(s);
 	if (status == DXP_OK) {
 		s->log_from = registry_events(s->registry)->next;
-		registry_events(s->registry)->lost = s->lost;
+		event_journal_begin(registry_events(s->registry), &s->losses);
 		registry_start(s->registry, clock_now_ns());
 	}
 	return status;
@@ -129,11 +129,8 @@ static int registry_open(struct server *s)
 /* Counts the events that are lost with the registry. */
 static void events_lose(struct server *s)
 {
-	struct event_journal *l = registry_events(s->registry);
-	const uint64_t unsaved = l->next - l->unsaved;
+	const uint64_t unsaved = event_journal_end(registry_events(s->registry), &s->losses);
 
-	event_journal_give_up(l, l->next);
-	s->lost = max_u64(s->lost, l->lost);
 	if (unsaved)
 		log_warn("the store does not have the last %llu events of this manager",
 			 (unsigned long long)unsaved);

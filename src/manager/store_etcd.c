@@ -125,6 +125,9 @@ static int etcd_load(struct store *base, struct registry *r)
 				 a.pairs[a.count - 1].key);
 		etcd_answer_free(&a);
 	}
+	etcd_log_loaded(s);
+	if (status == DXP_OK && etcd_lease_term(base) != term)
+		return DXP_EIO;
 	if (status == DXP_OK && !version) {
 		log_error("%sversion in etcd is missing; restore etcd from a backup", s->prefix);
 		return DXP_EMALFORMED;

@@ -50,10 +50,10 @@ INLINE vec vector_to_unsigned(vec x)
 }
 
 /* A handler of straight-line code calls the next one by a jump (tail call), which saves the return
- * to run(). GCC does that if it optimizes and no sanitizer observes the stack; clang does not for
- * all handlers. Handlers with a buffer, jumps, and handlers of lane.h return the next step. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-	!defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+ * to run(). GCC does that with -foptimize-sibling-calls, if it optimizes and no sanitizer observes
+ * the stack; clang does not for all handlers. Handlers with a buffer, jumps, and handlers of lane.h
+ * return the next step. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(EXECUTE_SANITIZED)
 #define CONTINUE s + 1 == w->stop ? s + 1 : s[1].fn(w, s + 1)
 #else
 #define CONTINUE s + 1

@@ -15,17 +15,17 @@ _Static_assert(XPU_ALIGN % COLLECTIVE_KERNEL_ALIGN == 0,
 
 struct operation {
 	const char *name;
-	int (*start)(struct dxp_group *group, const struct dxp_collective *c);
+	int (*start)(struct dxp_group *group, const struct dxp_collective *c, size_t bytes);
 	bool combines, from_all, to_all, root_only;
 };
 
 static const struct operation operations[] = {
-	{"allreduce", dxp_allreduce, true, false, false, false},
-	{"reduce", dxp_reduce, true, false, false, true},
-	{"reduce-scatter", dxp_reduce_scatter, true, true, false, false},
-	{"all-gather", dxp_all_gather, false, false, true, false},
-	{"broadcast", dxp_broadcast, false, false, false, false},
-	{"all-to-all", dxp_all_to_all, false, true, true, false},
+	{"allreduce", dxp_allreduce_sized, true, false, false, false},
+	{"reduce", dxp_reduce_sized, true, false, false, true},
+	{"reduce-scatter", dxp_reduce_scatter_sized, true, true, false, false},
+	{"all-gather", dxp_all_gather_sized, false, false, true, false},
+	{"broadcast", dxp_broadcast_sized, false, false, false, false},
+	{"all-to-all", dxp_all_to_all_sized, false, true, true, false},
 };
 
 static void inputs_write(struct rig *r, const struct dxp_collective *c, uint32_t operation,
@@ -83,7 +83,7 @@ static void case_run(struct rig *r, struct dxp_group *g, uint32_t members, uint3
 	}
 	if (bytes)
 		inputs_write(r, &c, operation, members);
-	ok(operations[operation].start(g, &c));
+	ok(operations[operation].start(g, &c, sizeof(c)));
 	ok(dxp_group_wait(g, LONG_NS));
 	outputs_check(r, &c, operation, members);
 }
@@ -125,6 +125,37 @@ static void group__operations_and_lengths(void **state)
 				}
 			dxp_group_destroy(g);
 		}
+}
+
+/* A program's struct may end with `events`, or be longer. */
+static void group__structs_of_other_releases(void **state)
+{
+	struct rig *r = *state;
+	struct {
+		struct dxp_collective c;
+		uint8_t later[16];
+	} longer = {.later = {0x5a}};
+	struct dxp_collective *c = &longer.c;
+	struct dxp_group *g = group_open(r, 2, DXP_WAY_RING);
+	const size_t shorter = offsetof(struct dxp_collective, way);
+	enum dxp_way started = DXP_WAY_AUTO;
+	struct dxp_group_ways ways;
+
+	*c = (struct dxp_collective){.parts = parts_of(r), .count = 7, .type = DXP_INT32};
+	c->way = DXP_WAY_TREE;
+	c->started = &started;
+	inputs_write(r, c, ALLREDUCE, 2);
+	ok(dxp_allreduce_sized(g, c, sizeof(longer)));
+	assert_int_equal(started, DXP_WAY_TREE);
+	memset((char *)c + shorter, 0x5a, sizeof(*c) - shorter);
+	ok(dxp_allreduce_sized(g, c, shorter));
+	ok((dxp_allreduce)(g, c));
+	ok(dxp_group_wait(g, LONG_NS));
+	outputs_check(r, c, ALLREDUCE, 2);
+	dxp_group_ways(g, &ways);
+	assert_int_equal(ways.operations[DXP_WAY_TREE], 1);
+	assert_int_equal(ways.operations[DXP_WAY_RING], 2);
+	dxp_group_destroy(g);
 }
 
 static uint64_t host_bytes(struct rig *r)
@@ -483,6 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group__types_and_reductions),
 		cmocka_unit_test(group__operations_and_lengths),
+		cmocka_unit_test(group__structs_of_other_releases),
 		cmocka_unit_test(group__nothing_through_the_host),
 		cmocka_unit_test(group__many_outstanding),
 		cmocka_unit_test(group__same_bits),

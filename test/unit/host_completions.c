@@ -325,12 +325,12 @@ static void event_failure__sentence(void **state)
 	assert_int_equal(dxp_event_failure(w->fabric, 0, text), 0);
 }
 
-/* The cycles of the last HOST_CYCLES launches are kept. */
+/* The cycles of all events, and of the last HOST_CYCLES launches, are kept. */
 static void event_cycles__of_launches(void **state)
 {
 	struct world *w = *state;
 	struct dxp_event_cycles c;
-	dxp_event first = 0, event = 0;
+	dxp_event burst[3 * HOST_CYCLES], first = 0, event = 0;
 
 	event = run_after(w, w->one, "ok", NULL, 0);
 	ok(ended(w, event));
@@ -345,6 +345,15 @@ static void event_cycles__of_launches(void **state)
 	}
 	assert_int_equal(dxp_event_cycles(w->fabric, first, &c), DXP_ENOENT);
 	assert_int_equal(dxp_event_cycles(w->fabric, 0, &c), DXP_ENOENT);
+	for (size_t i = 0; i < ARRAY_COUNT(burst); i++)
+		burst[i] = run_after(w, w->one, "timed", NULL, 0);
+	ok(ended(w, run_after(w, w->one, "ok", NULL, 0)));
+	for (size_t i = 0; i < ARRAY_COUNT(burst); i++) {
+		ok(dxp_event_cycles(w->fabric, burst[i], &c));
+		assert_int_equal(c.cycles, burst[i] & UINT16_MAX);
+		ok(ended(w, burst[i]));
+	}
+	assert_int_equal(dxp_event_cycles(w->fabric, burst[0], &c), DXP_ENOENT);
 }
 
 int main(void)

@@ -89,10 +89,11 @@ static int operation_start(const char *name, struct dxp_group *g, const struct d
 	return DXP_OK;
 }
 
-#define OPERATION(name)                                                   \
-	int name(struct dxp_group *group, const struct dxp_collective *c) \
-	{                                                                 \
-		return operation_start(#name, group, c);                  \
+#define OPERATION(name)                                                                         \
+	int name##_sized(struct dxp_group *group, const struct dxp_collective *c, size_t bytes) \
+	{                                                                                       \
+		assert_int_equal(bytes, sizeof(*c));                                            \
+		return operation_start(#name, group, c);                                        \
 	}
 OPERATION(dxp_allreduce)
 OPERATION(dxp_reduce)

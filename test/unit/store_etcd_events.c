@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the event log in etcd: it survives a takeover, is bounded, is written once, and neither its
  * damage nor a write that fails affects anything else. */
+#include "test/unit/capture.h"
 #include "test/unit/etcd_rig.h"
 
 #include "manager/etcd_events.h"
@@ -428,6 +429,79 @@ static void store_load__leaves_damaged_events_out(void **state)
 	etcd_free(e);
 }
 
+/* Keys of 18 digits, of an older layout, are deleted at the next takeover, with one warning. */
+static void store_load__deletes_an_older_layout(void **state)
+{
+	struct fake_etcd *e = etcd_make();
+	struct fake_client c = {.etcd = e};
+	struct store *s = manager_open(&c);
+	struct registry *r = small_registry(), *after = small_registry();
+	struct stderr_capture capture;
+	char key[64], text[1024];
+
+	assert_true(becomes_active(&c, s, S_NS));
+	events_add(r, 20);
+	log_save_all(e, s, r);
+	for (unsigned i = 0; i < ETCD_ROWS_MAX + 20; i++) {
+		snprintf(key, sizeof(key), "/dxp/dxp/event/%018u", i);
+		fake_put(e, key, "0 of another layout", 0);
+	}
+	const unsigned transactions = e->transactions;
+	stderr_capture_begin(&capture);
+	const int status = store_load(s, after);
+	stderr_capture_end(&capture, text, sizeof(text));
+	assert_int_equal(status, DXP_OK);
+	assert_non_null(strstr(text, "120 keys"));
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+	assert_int_equal(e->transactions - transactions, 2);
+	assert_int_equal(event_keys(e), 2);
+	assert_int_equal(registry_events(after)->next, 21);
+	events_expect(after, 1, 20);
+	registry_destroy(r);
+	registry_destroy(after);
+	store_close(s);
+	etcd_free(e);
+}
+
+/* Begins a term of a manager and returns the number in its EVENT_LOST; 0: there is none. `saved`:
+ * the store then gets all events. */
+static uint64_t term_report(struct event_losses *losses, unsigned unsaved, bool saved)
+{
+	struct registry *r = small_registry();
+	struct event_journal *l = registry_events(r);
+	struct datagram out[DATAGRAM_BATCH];
+	uint64_t reported = 0;
+
+	event_journal_begin(l, losses);
+	registry_start(r, S_NS);
+	registry_send(r, out, DATAGRAM_BATCH, S_NS);
+	const struct event_row *last = event_journal_next(l, l->next - 1);
+	if (last && last->kind == EVENT_LOST)
+		reported = strtoull(last->text, NULL, 10);
+	if (saved)
+		l->unsaved = l->next;
+	events_add(r, unsaved);
+	event_journal_end(l, losses);
+	registry_destroy(r);
+	return reported;
+}
+
+/* A loss is reported once, in the next term, and again if the store did not get the report. */
+static void event_journal__losses_of_earlier_terms(void **state)
+{
+	struct event_losses losses = {0};
+
+	assert_int_equal(term_report(&losses, 5, true), 0);
+	assert_int_equal(losses.lost, 5);
+	assert_int_equal(term_report(&losses, 0, false), 5);
+	const uint64_t lost = losses.lost;
+	assert_true(lost > 5);
+	assert_int_equal(term_report(&losses, 0, true), lost);
+	assert_int_equal(term_report(&losses, 0, true), 0);
+	assert_int_equal(term_report(&losses, 2, true), 0);
+	assert_int_equal(term_report(&losses, 0, true), 2);
+}
+
 /* Names and texts with control characters, and the longest ones, stay one line. */
 static void etcd_events__texts(void **state)
 {
@@ -499,6 +573,8 @@ int main(void)
 		cmocka_unit_test(store_log_save__survives_each_fault),
 		cmocka_unit_test(store_log_save__without_the_lease_writes_nothing),
 		cmocka_unit_test(store_load__leaves_damaged_events_out),
+		cmocka_unit_test(store_load__deletes_an_older_layout),
+		cmocka_unit_test(event_journal__losses_of_earlier_terms),
 		cmocka_unit_test(etcd_events__texts),
 		cmocka_unit_test(etcd_events_read__rejects),
 	};

@@ -100,7 +100,7 @@ static cl_int start(struct enqueue *e, const struct collective *c, struct prepar
 	struct dxp_group *g = groups_get(c->devices, c->members, &status);
 	if (!g)
 		return judge(c, status);
-	status = c->operation->start(g, &arguments);
+	status = c->operation->start(g, &arguments, sizeof(arguments));
 	const bool started = status == DXP_OK;
 	if (started)
 		status = ends_join(e, c, p, event);

@@ -17,7 +17,7 @@ enum extent {
 
 struct operation {
 	cl_command_type type;
-	int (*start)(struct dxp_group *group, const struct dxp_collective *c);
+	int (*start)(struct dxp_group *group, const struct dxp_collective *c, size_t bytes);
 	enum extent from, to;
 };
 

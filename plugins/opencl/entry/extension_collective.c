@@ -35,7 +35,7 @@ cl_int CL_API_CALL dxp_clEnqueueAllreduceDXP(cl_command_queue queue, cl_uint num
 					     cl_uint reduction, cl_uint wait_count,
 					     const cl_event *wait, cl_event *event)
 {
-	static const struct operation allreduce = {CL_COMMAND_ALLREDUCE_DXP, dxp_allreduce,
+	static const struct operation allreduce = {CL_COMMAND_ALLREDUCE_DXP, dxp_allreduce_sized,
 						   EXTENT_ONE, EXTENT_ONE};
 	struct collective c = {.operation = &allreduce,
 			       .members = num_devices,
@@ -59,7 +59,7 @@ cl_int CL_API_CALL dxp_clEnqueueReduceDXP(cl_command_queue queue, cl_uint num_de
 					  cl_uint root, cl_uint wait_count, const cl_event *wait,
 					  cl_event *event)
 {
-	static const struct operation reduce = {CL_COMMAND_REDUCE_DXP, dxp_reduce, EXTENT_ONE,
+	static const struct operation reduce = {CL_COMMAND_REDUCE_DXP, dxp_reduce_sized, EXTENT_ONE,
 						EXTENT_ROOT};
 	struct collective c = {.operation = &reduce,
 			       .members = num_devices,
@@ -83,8 +83,8 @@ cl_int CL_API_CALL dxp_clEnqueueReduceScatterDXP(cl_command_queue queue, cl_uint
 						 cl_uint reduction, cl_uint wait_count,
 						 const cl_event *wait, cl_event *event)
 {
-	static const struct operation reduce_scatter = {CL_COMMAND_REDUCE_SCATTER_DXP,
-							dxp_reduce_scatter, EXTENT_ALL, EXTENT_ONE};
+	static const struct operation reduce_scatter = {
+		CL_COMMAND_REDUCE_SCATTER_DXP, dxp_reduce_scatter_sized, EXTENT_ALL, EXTENT_ONE};
 	struct collective c = {.operation = &reduce_scatter,
 			       .members = num_devices,
 			       .devices = devices,
@@ -106,7 +106,7 @@ cl_int CL_API_CALL dxp_clEnqueueAllGatherDXP(cl_command_queue queue, cl_uint num
 					     cl_uint wait_count, const cl_event *wait,
 					     cl_event *event)
 {
-	static const struct operation all_gather = {CL_COMMAND_ALL_GATHER_DXP, dxp_all_gather,
+	static const struct operation all_gather = {CL_COMMAND_ALL_GATHER_DXP, dxp_all_gather_sized,
 						    EXTENT_ONE, EXTENT_ALL};
 	struct collective c = {.operation = &all_gather,
 			       .members = num_devices,
@@ -128,7 +128,7 @@ cl_int CL_API_CALL dxp_clEnqueueBroadcastDXP(cl_command_queue queue, cl_uint num
 					     cl_uint root, cl_uint wait_count, const cl_event *wait,
 					     cl_event *event)
 {
-	static const struct operation broadcast = {CL_COMMAND_BROADCAST_DXP, dxp_broadcast,
+	static const struct operation broadcast = {CL_COMMAND_BROADCAST_DXP, dxp_broadcast_sized,
 						   EXTENT_ROOT, EXTENT_ONE};
 	struct collective c = {.operation = &broadcast,
 			       .members = num_devices,
@@ -150,7 +150,7 @@ cl_int CL_API_CALL dxp_clEnqueueAllToAllDXP(cl_command_queue queue, cl_uint num_
 					    size_t count, cl_uint type, cl_uint wait_count,
 					    const cl_event *wait, cl_event *event)
 {
-	static const struct operation all_to_all = {CL_COMMAND_ALL_TO_ALL_DXP, dxp_all_to_all,
+	static const struct operation all_to_all = {CL_COMMAND_ALL_TO_ALL_DXP, dxp_all_to_all_sized,
 						    EXTENT_ALL, EXTENT_ALL};
 	struct collective c = {.operation = &all_to_all,
 			       .members = num_devices,
