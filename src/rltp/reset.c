@@ -27,8 +27,11 @@ static bool reset_allowed(struct rltp_endpoint *e, uint16_t node, uint64_t now_n
 struct pending_reset *reset_add(struct rltp_endpoint *e, const struct wire_header *h,
 				const struct udp_address *from, uint64_t now_ns)
 {
-	if (e->reset_count == RESETS_PENDING || !endpoint_peer_at(e, h->src_node, from) ||
-	    !reset_allowed(e, h->src_node, now_ns))
+	/* A packet from outside of the node table may name any source; s->node is of its address.
+	 */
+	const struct rltp_session *s = endpoint_peer_at(e, h->src_node, from);
+
+	if (e->reset_count == RESETS_PENDING || !s || !reset_allowed(e, s->node, now_ns))
 		return NULL;
 	struct pending_reset *p = &e->resets[e->reset_count++];
 	*p = (struct pending_reset){.to = *from, .node = h->src_node};

@@ -69,7 +69,7 @@ enum command_op {
 	COMMAND_WRITE, /* inline bytes to device memory */
 	COMMAND_COPY,  /* within device memory */
 	COMMAND_FILL,
-	COMMAND_MARK,  /* only completes its event */
+	COMMAND_MARK,  /* asynchronous: only completes its event, as soon as `waits` have */
 	COMMAND_CLOCK, /* synchronous: the node's clock */
 	COMMAND_PRINT, /* xPU to host: output, before the kernel's EVENT */
 	/* host to xPU, no answer: send the delayed EVENTs of lazy commands up to event `upto`

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A WRITE, COPY, FILL or MARK as the daemon keeps it and the worker receives it: decoded once,
+/* A WRITE, COPY or FILL as the daemon keeps it and the worker receives it: decoded once,
  * without pointers, as a launch (run.h). */
 #ifndef WORKER_EDIT_H
 #define WORKER_EDIT_H
@@ -21,7 +21,7 @@ struct worker_edit {
 	uint64_t needs[];
 };
 
-/* Returns the bytes that worker_edit_make() needs for a valid WRITE, COPY, FILL or MARK. */
+/* Returns the bytes that worker_edit_make() needs for a valid WRITE, COPY or FILL. */
 uint32_t worker_edit_bytes(const struct command *c);
 /* `out` has worker_edit_bytes() bytes and is aligned to 8. */
 void worker_edit_make(const struct command *c, struct worker_edit *out);

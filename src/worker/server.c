@@ -39,8 +39,6 @@ static void failed_note(struct worker_server *s, uint64_t event)
 
 static int edit(struct worker_server *s, const struct worker_edit *from)
 {
-	if (from->op == COMMAND_MARK)
-		return DXP_OK;
 	const struct engine_edit e = {
 		.op = from->op,
 		.memory = s->options.memory,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY, FILL and MARK change device memory without a kernel, in order with kernels. Checks
+/* WRITE, COPY and FILL change device memory without a kernel, in order with kernels. Checks
  * and holds their ranges; a worker executes them. */
 #include <dxp/status.h>
 
@@ -58,7 +58,7 @@ static int ranges_hold(struct work *w)
 
 	if (e->op == COMMAND_COPY)
 		status = range_hold(w, RECT_FROM, e->from);
-	if (e->op != COMMAND_MARK && status == DXP_OK)
+	if (status == DXP_OK)
 		status = range_hold(w, RECT_TO, e->to);
 	return status;
 }
@@ -75,25 +75,14 @@ static int edit_prepare(struct work *w)
 	return ranges_hold(w);
 }
 
-/* A MARK whose events have all completed. */
-static bool mark_over(const struct work *w)
-{
-	uint64_t needs[COMMAND_WAITS_MAX];
-
-	return w->op == COMMAND_MARK && work_needs(w, needs) == 0;
-}
-
 void edit_start(struct work *w)
 {
 	struct worker *worker = NULL;
-	int status = DXP_OK;
 
 	w->started_ns = clock_now_ns();
-	if (!mark_over(w)) {
-		status = edit_prepare(w);
-		if (status == DXP_OK)
-			worker = worker_get(w->tenant, &status);
-	}
+	int status = edit_prepare(w);
+	if (status == DXP_OK)
+		worker = worker_get(w->tenant, &status);
 	if (worker) {
 		worker_post(worker, &w->order);
 		return;

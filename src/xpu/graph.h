@@ -4,10 +4,10 @@
  * leaves as failed and does not run. Dependencies between nodes are resolved here, without the host
  * (X-02, X-09).
  *
- *  Two queues keep transfers from waiting for kernels. The engine runs its queue in order, so a
- *  command may leave it early: each command that it waits for has completed, or has left the same
- *  queue. graph_unfinished() lists the events that must still succeed. So a chain of kernels never
- *  waits for the network thread.
+ *  Queues keep transfers from waiting for kernels, and marks from waiting for either. The engine
+ *  runs its queue in order, so a command may leave it early: each command that it waits for has
+ *  completed, or has left the same queue. graph_unfinished() lists the events that must still
+ * succeed. So a chain of kernels never waits for the network thread.
  *
  *  Lifetime of a command: graph_add -> graph_next -> graph_done, or graph_add -> graph_failed. Then
  *  the caller owns its memory again. No I/O, no clock. Not thread-safe. */
@@ -19,7 +19,7 @@
 
 #include "wire/command.h"
 
-enum graph_queue { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_QUEUES };
+enum graph_queue { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_MARKS, GRAPH_QUEUES };
 
 /* An element of the event's list. */
 struct graph_wait {

@@ -51,9 +51,6 @@
 #define XPU_NOTICE_AGAIN_NS (50ull * 1000 * 1000)
 /* ns in which attempts begin: longer than a lease, so that the loss of an xPU is known first */
 #define XPU_NOTICE_NS (5000ull * 1000 * 1000)
-/* ns in which attempts begin if the node table has no such node: two renewals, in which this table
- * gets the row of an xPU that the host knows */
-#define XPU_NOTICE_UNKNOWN_NS (2 * FABRIC_RENEW_NS)
 /* lost events per xPU: a host may have as many commands in 64 other xPUs; 8 MiB */
 #define XPU_NOTICES_MAX     65536
 #define XPU_NOTICES_BUCKETS 256 /* lists that count them per host: 4 of XPU_HOSTS_DEFAULT each */

@@ -6,6 +6,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "wire/ids.h"
 #include "xpu/limits.h"
 
 struct notice {
@@ -13,10 +14,11 @@ struct notice {
 	struct notices *all;
 	struct notice_host host;
 	uint16_t node;
-	int found;         /* status of the last search for the xPU */
-	uint32_t magic;    /* of the xPU at the first attempt that found it; 0: none has */
-	uint64_t begun_ns; /* time of notice_send() */
-	uint64_t due_ns;   /* lost: time of the next attempt */
+	int found;           /* status of the last search for the xPU */
+	uint32_t magic;      /* of the xPU at the first attempt that found it; 0: none has */
+	uint64_t begun_ns;   /* time of notice_send() */
+	uint64_t unknown_ns; /* time of the first search with DXP_ENOENT; 0: none */
+	uint64_t due_ns;     /* lost: time of the next attempt */
 	struct command_event event;
 };
 
@@ -34,6 +36,7 @@ struct notices {
 	struct notice *lost, **lost_tail; /* to be sent again, in the order of due times */
 	uint32_t count;                   /* length of this list */
 	struct account *accounts[XPU_NOTICES_BUCKETS]; /* of its events, by owner */
+	uint64_t left[(WIRE_NODE_LAST + 64) / 64];     /* a bit per node id: see notices_left() */
 };
 
 int notices_create(const struct notices_hooks *hooks, void *context, struct notices **out)
@@ -140,12 +143,34 @@ static void sent(void *context, int status)
 		lost_add(i);
 }
 
+void notices_left(struct notices *n, uint16_t node)
+{
+	n->left[node / 64] |= 1ull << (node % 64);
+}
+
+static int search(struct notice *i, uint32_t *magic)
+{
+	struct notices *n = i->all;
+	const uint64_t bit = 1ull << (i->node % 64);
+	const int status = n->hooks->find(n->context, i->node, magic);
+
+	if (status != DXP_ENOENT) {
+		n->left[i->node / 64] &= ~bit;
+		return status;
+	}
+	if (n->left[i->node / 64] & bit)
+		return DXP_EPEERLOST;
+	if (i->unknown_ns == 0)
+		i->unknown_ns = n->hooks->now_ns(n->context);
+	return DXP_ENOENT;
+}
+
 /* Sends the event; frees it if nothing waits for it any more. */
 static void attempt(struct notice *i)
 {
 	const struct notices *n = i->all;
 	uint32_t magic;
-	int status = n->hooks->find(n->context, i->node, &magic);
+	int status = search(i, &magic);
 
 	i->found = status;
 	if (status == DXP_EINVAL || (status == DXP_OK && i->magic && i->magic != magic)) {
@@ -177,14 +202,14 @@ void notice_send(struct notices *n, const struct notice_host *host, uint16_t nod
 	attempt(i);
 }
 
-/* Gives up the event. If the other xPU is not alive, its host and this one know it by their
- * tables. */
+/* Gives up the event. If the other xPU is not alive or has left, its host and this one know it by
+ * their tables. */
 static void give_up(struct notice *i)
 {
 	if (i->found == DXP_OK)
 		fail(i, DXP_ETIMEDOUT);
-	else if (i->found == DXP_EACCESS)
-		fail(i, DXP_EACCESS);
+	else if (i->found == DXP_EACCESS || i->found == DXP_ENOENT)
+		fail(i, i->found);
 	else
 		free(i);
 }
@@ -218,10 +243,10 @@ static void largest_fail(struct notices *n)
 	fail(last, DXP_EBUSY);
 }
 
-/* Returns the time for which the event is sent again. */
-static uint64_t patience_ns(const struct notice *i)
+/* A row that comes late gets the full time, whenever the search began. */
+static uint64_t since_ns(const struct notice *i)
 {
-	return i->found == DXP_ENOENT ? XPU_NOTICE_UNKNOWN_NS : XPU_NOTICE_NS;
+	return i->found == DXP_ENOENT ? i->unknown_ns : i->begun_ns;
 }
 
 uint32_t notices_advance(struct notices *n)
@@ -235,7 +260,7 @@ uint32_t notices_advance(struct notices *n)
 		struct notice *i = lost_remove(n, &n->lost);
 		if (!n->hooks->needed(n->context, &i->host))
 			free(i);
-		else if (now_ns - i->begun_ns >= patience_ns(i))
+		else if (now_ns - since_ns(i) >= XPU_NOTICE_NS)
 			give_up(i);
 		else
 			attempt(i);

@@ -22,7 +22,8 @@ struct notice_host {
 
 /* Functions of the owner of the notices. `context` is that of notices_create(). */
 struct notices_hooks {
-	/* Finds the magic of a live xPU. DXP_EINVAL: it is none; other errors may pass. */
+	/* Finds the magic of a live xPU. DXP_EINVAL: it is none; other errors may pass. DXP_ENOENT:
+	 * no such node, perhaps because its row comes late. */
 	int (*find)(void *context, uint16_t node, uint32_t *magic);
 	/* Queues the event. Calls `done` once, later, if it returns DXP_OK. */
 	int (*send)(void *context, uint16_t node, uint32_t magic, const struct command_event *e,
@@ -30,9 +31,10 @@ struct notices_hooks {
 	uint64_t (*now_ns)(void *context);
 	/* Returns true if the host still uses this xPU. */
 	bool (*needed)(void *context, const struct notice_host *host);
-	/* The live xPU `node` cannot get events of this host, whose commands there wait for ever.
-	 * So the host must be evicted. `status`: DXP_ETIMEDOUT; DXP_EACCESS: the two may not
-	 * exchange messages any more; DXP_EBUSY: XPU_NOTICES_MAX; DXP_ENOMEM. */
+	/* The xPU `node` cannot get events of this host, whose commands there may wait for ever. So
+	 * the host must be evicted. `status`: DXP_ETIMEDOUT; DXP_EACCESS: the two may not exchange
+	 * messages any more; DXP_ENOENT: the node table here has no such node; DXP_EBUSY:
+	 * XPU_NOTICES_MAX; DXP_ENOMEM. */
 	void (*failed)(void *context, const struct notice_host *host, uint16_t node, int status);
 };
 
@@ -43,6 +45,9 @@ void notices_destroy(struct notices *n);
  * events are lost, the next notices_advance() fails the host with most of them. */
 void notice_send(struct notices *n, const struct notice_host *host, uint16_t node,
 		 const struct command_event *e);
+/* The node was lost, so its commands have ended: while it is not in the node table, no host fails
+ * because of it. */
+void notices_left(struct notices *n, uint16_t node);
 /* Sends lost events again that are due, in the order of their losses. Returns their number. */
 uint32_t notices_advance(struct notices *n);
 /* Returns the time of the next event that is due; UINT64_MAX: none. */

@@ -90,10 +90,13 @@ static void notice_failed(void *context, const struct notice_host *host, uint16_
 
 	if (!t)
 		return;
-	log_warn("node %u gets no events of host node %u from here, although it is alive (%s): "
-		 "the host's commands are cancelled, its memory is freed; check the network "
-		 "between the two xPUs",
-		 node, host->node, dxp_status_text(status));
+	log_warn("node %u gets no events of host node %u from here, although it %s (%s): the "
+		 "host's commands are cancelled, its memory is freed; check the network between "
+		 "the two xPUs%s",
+		 node, host->node,
+		 status == DXP_ENOENT ? "may be alive: the node table here has no such node"
+				      : "is alive",
+		 dxp_status_text(status), status == DXP_ENOENT ? " and to the manager" : "");
 	s->hooks->evict(t, DXP_EPEERLOST);
 	node_peer_reset(s->node, host->node, DXP_EPEERLOST);
 }

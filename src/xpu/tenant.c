@@ -114,6 +114,9 @@ void tenants_changed(struct slot *s, const struct table_change *change)
 			graph_lost(t->graph, node);
 		outbox_drop(s->outbox, node, DXP_EPEERLOST);
 	}
+	/* With TABLE_GRANT, it may be alive. */
+	if ((change->what & (TABLE_LOST | TABLE_GRANT)) == TABLE_LOST)
+		notices_left(s->notices, node);
 }
 
 void tenants_session_ended(struct slot *s, uint16_t node, int status)

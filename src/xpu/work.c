@@ -61,21 +61,16 @@ static void lost_note(struct tenant *t, const struct command *c)
 
 static bool op_of_engine(uint8_t op)
 {
-	return op == COMMAND_RUN || (op >= COMMAND_WRITE && op <= COMMAND_MARK);
+	return op == COMMAND_RUN || (op >= COMMAND_WRITE && op <= COMMAND_FILL);
 }
 
-/* A mark is in the engine's queue only if it waits just for commands of this xPU, which may be
- * there. Other marks complete as soon as their events have. In the engine's queue they could leave
- * early, and then wait in the worker behind kernels that were posted before them. Other xPUs may
- * wait for the mark, for example those of a collective. */
-static enum graph_queue queue_of(const struct tenant *t, const struct command *c)
+/* A mark completes as soon as its events have. In another queue it would wait for commands that are
+ * not in its list. Other xPUs may wait for the mark, for example those of a collective. */
+static enum graph_queue queue_of(uint8_t op)
 {
-	if (c->op != COMMAND_MARK)
-		return op_of_engine(c->op) ? GRAPH_ENGINE : GRAPH_NETWORK;
-	for (uint8_t i = 0; i < c->wait_count; i++)
-		if (EVENT_XPU(c->waits[i]) != node_id(t->slot->node))
-			return GRAPH_NETWORK;
-	return c->wait_count ? GRAPH_ENGINE : GRAPH_NETWORK;
+	if (op == COMMAND_MARK)
+		return GRAPH_MARKS;
+	return op_of_engine(op) ? GRAPH_ENGINE : GRAPH_NETWORK;
 }
 
 /* per command: struct work, event, entry in a heap */
@@ -101,6 +96,8 @@ static uint32_t data_bytes(const struct command *c)
 		return sizeof(struct allreduce_command);
 	if (c->op == COMMAND_SETTLE)
 		return sizeof(struct settle_command);
+	if (c->op == COMMAND_MARK)
+		return 0;
 	return op_of_engine(c->op) ? worker_edit_bytes(c) : sizeof(struct network_command);
 }
 
@@ -151,7 +148,7 @@ static struct work *work_create(struct tenant *t, const struct command *c)
 	else if (c->op == COMMAND_SETTLE)
 		*(struct settle_command *)(void *)w->data =
 			(struct settle_command){c->settles, c->status};
-	else
+	else if (c->op != COMMAND_MARK)
 		network_command_make(c, (struct network_command *)(void *)w->data);
 	return w;
 }
@@ -160,7 +157,7 @@ void work_post(struct tenant *t, const struct command *c, uint32_t message_bytes
 {
 	struct work *w = work_create(t, c);
 	const struct graph_posting p = {
-		.queue = queue_of(t, c),
+		.queue = queue_of(c->op),
 		.event = c->event,
 		.oldest = c->oldest,
 		.waits = c->waits,

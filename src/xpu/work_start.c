@@ -2,16 +2,15 @@
 /* Starts ready commands, one host after the other. */
 #include <dxp/status.h>
 
+#include "base/clock.h"
 #include "xpu/slot_internal.h"
 
-/* A MARK here has no unfinished events, so it completes at once. */
 static void network_start(struct work *w)
 {
 	switch (w->op) {
 	case COMMAND_BRIDGE: pull_start(w); break;
 	case COMMAND_ALLREDUCE: allreduce_start(w); break;
 	case COMMAND_SETTLE: allreduce_settle(w); break;
-	case COMMAND_MARK: edit_start(w); break;
 	default: transfer_start(w);
 	}
 }
@@ -22,6 +21,12 @@ static void engine_start(struct work *w)
 		launch_start(w);
 	else
 		edit_start(w);
+}
+
+static void mark_complete(struct work *w)
+{
+	w->started_ns = clock_now_ns();
+	work_done(w, DXP_OK);
 }
 
 static void failed_report(struct work *w, int status)
@@ -38,6 +43,8 @@ static uint32_t tenant_advance(struct tenant *t)
 	struct graph_command *c;
 	uint32_t work = 0;
 
+	for (; (c = graph_next(t->graph, GRAPH_MARKS)); work++)
+		mark_complete((struct work *)c);
 	for (; !worker_full(t) && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
 		engine_start((struct work *)c);
 	for (; tenant_may_bulk(t) && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)

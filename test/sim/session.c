@@ -17,6 +17,7 @@
 #include "rltp/endpoint_internal.h"
 #include "sim/sim.h"
 #include "test/sim/rig.h"
+#include "wire/ids.h"
 
 /* ---- BYE ---- */
 
@@ -337,6 +338,25 @@ static void session__resets_are_shared_among_peers(void **state)
 	rig_destroy(r);
 }
 
+/* One address outside of the node table has one share, whatever ids it names. */
+static void session__resets_of_an_outside_address_are_one_share(void **state)
+{
+	enum { HOST = 5 };
+	struct rig *r = rig_make(2, 1408);
+	struct rltp_peer_info peer = {
+		.node = WIRE_NODE_OUTSIDE, .payload_bytes = 1408, .outside = true};
+	struct datagram out[4];
+	uint32_t resets = 0;
+
+	net_address(HOST, &peer.address);
+	assert_int_equal(rltp_endpoint_peer(r->nodes[1].endpoint, &peer, 0), DXP_OK);
+	for (uint16_t i = 0; i < RLTP_RESETS_SHARES; i++)
+		resets += unknown_send(r, (uint16_t)(100 + i), HOST, out) > 0;
+	assert_int_equal(resets, RLTP_RESETS_SHARE_PER_S);
+	assert_int_equal(unknown_send(r, 1, 0, out), 1);
+	rig_destroy(r);
+}
+
 /* ---- many sessions ---- */
 
 static void session__window_is_shared_by_active_sessions(void **state)
@@ -416,6 +436,7 @@ int main(void)
 		cmocka_unit_test(session__a_hundred_thousand_hostile_handshakes),
 		cmocka_unit_test(session__unknown_peers_get_no_answer),
 		cmocka_unit_test(session__resets_are_shared_among_peers),
+		cmocka_unit_test(session__resets_of_an_outside_address_are_one_share),
 		cmocka_unit_test(session__window_is_shared_by_active_sessions),
 		cmocka_unit_test(session__level_is_reported),
 		cmocka_unit_test(session__every_session_is_served),

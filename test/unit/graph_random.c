@@ -165,12 +165,13 @@ static void step_remote(uint32_t count)
 
 static void oracle_step(void)
 {
-	switch (rng_below(&o.rng, 6)) {
+	switch (rng_below(&o.rng, 7)) {
 	case 0: step_add(); break;
 	case 1: step_issue(GRAPH_ENGINE); break;
 	case 2: step_issue(GRAPH_NETWORK); break;
-	case 3: step_engine(); break;
-	case 4: step_network(); break;
+	case 3: step_issue(GRAPH_MARKS); break;
+	case 4: step_engine(); break;
+	case 5: step_network(); break;
 	default:
 		if (rng_below(&o.rng, 4) == 0)
 			step_remote((uint32_t)rng_below(&o.rng, REMOTE));

@@ -205,6 +205,34 @@ static void mark__does_not_wait_for_other_kernels(void **state)
 	ok(dxp_mem_free(w.two, c));
 }
 
+/* Its list has only a kernel of the same xPU. */
+static void mark__does_not_wait_for_earlier_kernels(void **state)
+{
+	enum { OTHERS = 6 };
+	const uint64_t a = allocate(w.one, 64), b = allocate(w.one, 64);
+	dxp_event mark, posted, last = 0;
+
+	words_set(a, 0);
+	words_set(b, 0);
+	const dxp_event first = run(w.one, "hold", a, 1, NULL);
+	for (int i = 0; i < OTHERS; i++)
+		last = run(w.one, "hold", b, 1, NULL);
+	const struct dxp_waits waits = {.events = &first, .count = 1};
+	ok(dxp_mark(w.one, &waits, &mark));
+	/* Its completion shows that the xPU has looked at the mark above. */
+	ok(dxp_mark(w.one, NULL, &posted));
+	ok(wait_for(posted));
+	assert_int_equal(dxp_event_done(w.fabric, mark), 0);
+	words_set(a, 1);
+	const int status = wait_for(mark);
+	assert_int_equal(dxp_event_done(w.fabric, last), 0);
+	words_set(b, 1);
+	ok(wait_for(last));
+	ok(status);
+	ok(dxp_mem_free(w.one, a));
+	ok(dxp_mem_free(w.one, b));
+}
+
 static uint64_t start_of(dxp_event event)
 {
 	struct dxp_event_times times;
@@ -518,6 +546,7 @@ int main(void)
 		cmocka_unit_test(run__in_order_and_timed),
 		cmocka_unit_test(run__late_events_all_come),
 		cmocka_unit_test(mark__does_not_wait_for_other_kernels),
+		cmocka_unit_test(mark__does_not_wait_for_earlier_kernels),
 		cmocka_unit_test(run__earlier_kernels_first),
 		cmocka_unit_test(run__wrong_ones),
 		cmocka_unit_test(build__log_of_a_failure),

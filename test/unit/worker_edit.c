@@ -37,15 +37,13 @@ static struct dxp_rect rect_random(struct rng *r, uint32_t unit)
 
 static void command_random(struct rng *r, struct command *c)
 {
-	static const uint8_t ops[] = {COMMAND_WRITE, COMMAND_COPY, COMMAND_FILL, COMMAND_MARK};
+	static const uint8_t ops[] = {COMMAND_WRITE, COMMAND_COPY, COMMAND_FILL};
 
-	*c = (struct command){.op = ops[rng_below(r, 4)],
+	*c = (struct command){.op = ops[rng_below(r, 3)],
 			      .event = rng_next(r),
 			      .wait_count = (uint8_t)rng_below(r, COMMAND_WAITS_MAX + 1)};
 	for (int i = 0; i < c->wait_count; i++)
 		c->waits[i] = 1;
-	if (c->op == COMMAND_MARK)
-		return;
 	c->address = rng_next(r);
 	if (c->op == COMMAND_COPY) {
 		c->to_address = rng_next(r);
