@@ -98,10 +98,13 @@ struct dxp_mpi_comm {
 	struct mpi_down down;
 
 	/* Device memory (device.h): private communicator for notices, MPI_COMM_NULL before the
-	 * first run; number of runs; true while the core itself makes calls for it. */
+	 * first run; number of runs; true while the core itself makes calls for it.
+	 * device_lacking: first rank without DXP_MPI_DEVICE=1; `ranks`: all have it. Valid if
+	 * device_agreed. */
 	MPI_Comm device_comm;
 	uint32_t device_runs;
-	bool device_busy;
+	bool device_busy, device_agreed;
+	int device_lacking;
 
 	_Atomic int outstanding; /* number of nonblocking operations that are not complete */
 

@@ -22,6 +22,7 @@ struct claim {
 	uint32_t kind, operation;
 	int32_t root, type, reduction;
 	uint32_t in_place;
+	int32_t error; /* BAD: MPI error code */
 	uint64_t count;
 	struct mpi_device_member member;
 	char reason[REASON_BYTES]; /* BAD */
@@ -63,6 +64,7 @@ static void bad(struct claim *c, const char *format, ...)
 	if (c->kind == CLAIM_BAD)
 		return;
 	c->kind = CLAIM_BAD;
+	c->error = MPI_ERR_BUFFER;
 	va_start(arguments, format);
 	vsnprintf(c->reason, sizeof(c->reason), format, arguments);
 	va_end(arguments);
@@ -94,7 +96,6 @@ static uint64_t pointer_add(struct claim *c, const void *pointer, uint64_t bytes
 	*xpu = place.xpu;
 	c->member.node = place.node;
 	c->member.key = place.key;
-	c->member.scratch = place.scratch;
 	return place.address;
 }
 
@@ -127,7 +128,8 @@ struct device_call {
 	MPI_Op op;
 };
 
-/* Sets type, reduction and count. Returns the bytes of an element; 0: not supported. */
+/* Sets type and reduction, and the count of a broadcast. Returns the bytes of an element; 0: not
+ * supported. */
 static uint64_t elements_describe(struct claim *c, const struct device_call *call)
 {
 	struct mpi_mapping m;
@@ -145,20 +147,20 @@ static uint64_t elements_describe(struct claim *c, const struct device_call *cal
 		return 0;
 	c->type = (int32_t)type_of(&m);
 	c->reduction = (int32_t)reduction_of(&m);
-	c->count = (uint64_t)call->count;
 	return m.bytes;
 }
 
-static struct claim claim_make(const struct dxp_mpi_comm *comm, const struct device_call *call,
-			       struct dxp_xpu **xpu)
+static struct claim buffers_describe(const struct dxp_mpi_comm *comm,
+				     const struct device_call *call, struct dxp_xpu **xpu)
 {
-	struct claim c = {.operation = call->operation, .root = call->root};
+	struct claim c = {
+		.operation = call->operation, .root = call->root, .count = (uint64_t)call->count};
 	const bool root = comm->rank == call->root;
 	const bool sends = call->operation != MPI_DEVICE_BROADCAST || root;
 	const bool receives = call->operation != MPI_DEVICE_REDUCE || root;
 	const void *from = call->send == MPI_IN_PLACE ? call->receive : call->send;
 	const uint64_t size = elements_describe(&c, call);
-	const uint64_t bytes = call->count > 0 ? (uint64_t)call->count * size : 0;
+	const uint64_t bytes = (uint64_t)call->count * size;
 	bool first = true;
 
 	if (sends)
@@ -173,8 +175,30 @@ static struct claim claim_make(const struct dxp_mpi_comm *comm, const struct dev
 	    call->operation != MPI_DEVICE_BROADCAST)
 		bad(&c, "a buffer is not aligned to its elements of %llu bytes in device memory",
 		    (unsigned long long)size);
-	if (c.kind == CLAIM_DEVICE && !enabled)
-		bad(&c, "device memory needs DXP_MPI_DEVICE=1 in the environment of all ranks");
+	if (c.kind == CLAIM_DEVICE && comm->device_lacking < comm->ranks)
+		bad(&c,
+		    "device memory needs DXP_MPI_DEVICE=1 in the environment of all ranks; rank %d "
+		    "does not have it",
+		    comm->device_lacking);
+	return c;
+}
+
+/* Calls without elements may pass any pointers, also NULL at some ranks. */
+static struct claim claim_make(const struct dxp_mpi_comm *comm, const struct device_call *call,
+			       struct dxp_xpu **xpu)
+{
+	struct claim c = {.operation = call->operation, .root = call->root};
+
+	if (call->count < 0) {
+		bad(&c, "the count is %d; use 0 or more", call->count);
+		c.error = MPI_ERR_COUNT;
+		return c;
+	}
+	if (call->count == 0)
+		return c;
+	c = buffers_describe(comm, call, xpu);
+	if (c.kind == CLAIM_DEVICE && device->scratch_reserve(*xpu, &c.member.scratch) != DXP_OK)
+		bad(&c, "%s", device->error());
 	return c;
 }
 
@@ -213,13 +237,13 @@ static int claims_judge(struct dxp_mpi_comm *c, const struct claim *all)
 	if (wrong >= 0 && (c->rank == wrong || c->rank == 0))
 		mpi_log(0, c, "rank %d: %s", wrong, all[wrong].reason);
 	if (wrong >= 0)
-		return MPI_ERR_BUFFER;
+		return all[wrong].error;
 	if (host >= 0) {
 		if (c->rank == 0)
 			mpi_log(0, c,
-				"rank %d passes device memory, but rank %d passes host memory; "
-				"pass the same kind at all ranks",
-				other, host);
+				"rank %d passes device memory, but rank %d passes %s; pass the "
+				"same at all ranks",
+				other, host, all[host].count ? "host memory" : "no elements");
 		return MPI_ERR_BUFFER;
 	}
 	if (differs && c->rank == 0)
@@ -239,6 +263,7 @@ struct run {
 	struct mpi_device_run *state; /* NULL: it could not begin */
 	int status;                   /* enum dxp_status; DXP_EAGAIN: under way */
 	bool aborted;                 /* another rank has reported the failure */
+	bool quiet;                   /* no command of this rank is under way */
 };
 
 static void message_send(const struct run *r, int rank, uint32_t step)
@@ -292,10 +317,10 @@ static void run_advance(struct run *r)
 }
 
 /* Returns an MPI error code, the same at all ranks. */
-static int run(struct dxp_mpi_comm *c, const struct mpi_device_call *call)
+static int run(struct dxp_mpi_comm *c, const struct mpi_device_call *call, bool *quiet)
 {
-	struct run r = {.c = c, .call = *call};
-	int worst = 0;
+	struct run r = {.c = c, .call = *call, .quiet = true};
+	int own[2], worst[2];
 
 	c->device_runs++;
 	r.status = device->begin(call, &r.state);
@@ -306,11 +331,14 @@ static int run(struct dxp_mpi_comm *c, const struct mpi_device_call *call)
 	if (r.status != DXP_OK)
 		failure_spread(&r);
 	if (r.state)
-		device->end(r.state);
+		r.quiet = device->end(r.state);
 	/* No rank returns before all are complete, so that buffers and scratch memory are free. */
-	if (PMPI_Allreduce(&r.status, &worst, 1, MPI_INT, MPI_MIN, c->device_comm) != MPI_SUCCESS)
+	own[0] = r.status;
+	own[1] = r.quiet;
+	if (PMPI_Allreduce(own, worst, 2, MPI_INT, MPI_MIN, c->device_comm) != MPI_SUCCESS)
 		return MPI_ERR_OTHER;
-	return worst == DXP_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
+	*quiet = worst[1];
+	return worst[0] == DXP_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 static bool device_join(struct dxp_mpi_comm *c)
@@ -321,7 +349,9 @@ static bool device_join(struct dxp_mpi_comm *c)
 	       mpi_adopt(c->device_comm) == MPI_SUCCESS;
 }
 
-static int claims_run(struct dxp_mpi_comm *c, const struct claim *all, struct dxp_xpu *xpu)
+/* Sets *quiet if no command of any rank is under way at the end. */
+static int claims_run(struct dxp_mpi_comm *c, const struct claim *all, struct dxp_xpu *xpu,
+		      bool *quiet)
 {
 	struct mpi_device_member *members = calloc((size_t)c->ranks, sizeof(*members));
 	struct mpi_device_call call = {.operation = (enum mpi_device_operation)all[0].operation,
@@ -343,51 +373,82 @@ static int claims_run(struct dxp_mpi_comm *c, const struct claim *all, struct dx
 		if (i < DXP_GROUP_MEMBERS_MAX)
 			call.in_place |= (uint64_t)all[i].in_place << i;
 	}
-	const int error = run(c, &call);
+	const int error = run(c, &call, quiet);
 	free(members);
 	return error;
 }
 
-/* Returns true if calls on this communicator may use device memory. */
+/* The first call on a communicator agrees that all ranks have the setting. Returns false if MPI
+ * failed. */
+static bool agree(struct dxp_mpi_comm *c)
+{
+	const int own = enabled ? c->ranks : c->rank;
+
+	if (c->device_agreed)
+		return true;
+	c->device_busy = true;
+	c->device_agreed = PMPI_Allreduce(&own, &c->device_lacking, 1, MPI_INT, MPI_MIN, c->comm) ==
+			   MPI_SUCCESS;
+	c->device_busy = false;
+	return c->device_agreed;
+}
+
+/* Returns true if calls on this communicator may use device memory, or may try to. */
 static bool suits(struct dxp_mpi_comm *c, const struct device_call *call)
 {
 	int inter;
 
 	pthread_once(&once, device_find);
-	if (c->device_busy || c->state == MPI_JOINING || (!enabled && !device))
+	if (c->state == MPI_JOINING)
 		return false;
 	if (c->ranks == 0 &&
 	    (PMPI_Comm_test_inter(c->comm, &inter) || inter || PMPI_Comm_rank(c->comm, &c->rank) ||
 	     PMPI_Comm_size(c->comm, &c->ranks)))
 		return false;
-	return call->root >= 0 && call->root < c->ranks;
+	return agree(c) && (device || c->device_lacking == c->ranks) && call->root >= 0 &&
+	       call->root < c->ranks;
+}
+
+/* The exchange and the run. */
+static int claim_handle(struct dxp_mpi_comm *c, const struct claim *own, struct dxp_xpu *xpu,
+			bool *quiet)
+{
+	struct claim *all = calloc((size_t)c->ranks, sizeof(*all));
+	int error;
+
+	if (!all)
+		return MPI_ERR_NO_MEM;
+	c->device_busy = true;
+	error = PMPI_Allgather(own, sizeof(*own), MPI_BYTE, all, sizeof(*own), MPI_BYTE, c->comm);
+	if (error == MPI_SUCCESS)
+		error = claims_judge(c, all);
+	if (error == MPI_SUCCESS && all[0].count > 0) {
+		*quiet = false;
+		error = claims_run(c, all, xpu, quiet);
+	}
+	c->device_busy = false;
+	free(all);
+	return error;
 }
 
 static int device_call(struct dxp_mpi_comm *c, const struct device_call *call)
 {
 	struct dxp_xpu *xpu = NULL;
-	struct claim own, *all;
+	struct claim own;
+	bool quiet = true;
 	int error;
 
 	if (!suits(c, call))
 		return DXP_MPI_ORDINARY;
 	own = claim_make(c, call, &xpu);
-	if (!enabled) {
+	if (c->device_lacking < c->ranks) {
 		if (own.kind == CLAIM_BAD)
 			mpi_log(0, c, "rank %d: %s", c->rank, own.reason);
-		return own.kind == CLAIM_BAD ? MPI_ERR_BUFFER : DXP_MPI_ORDINARY;
+		return own.kind == CLAIM_BAD ? own.error : DXP_MPI_ORDINARY;
 	}
-	all = calloc((size_t)c->ranks, sizeof(*all));
-	if (!all)
-		return MPI_ERR_NO_MEM;
-	c->device_busy = true;
-	error = PMPI_Allgather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, c->comm);
-	if (error == MPI_SUCCESS)
-		error = claims_judge(c, all);
-	if (error == MPI_SUCCESS && all[0].count > 0)
-		error = claims_run(c, all, xpu);
-	c->device_busy = false;
-	free(all);
+	error = claim_handle(c, &own, xpu, &quiet);
+	if (own.kind == CLAIM_DEVICE)
+		device->scratch_release(xpu, own.member.scratch, quiet);
 	return error;
 }
 

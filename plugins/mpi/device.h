@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives on memory of xPUs (dxp/mpi.h). With DXP_MPI_DEVICE=1 in the environment of all ranks,
- * each call begins with an exchange among the ranks of what their pointers name. If all name device
+ * which they agree on once per communicator, each call begins with an exchange among the ranks of
+ * what their pointers name. If all name device
  * memory, the xPUs do the operation. Messages between ranks carry only notices of steps. */
 #ifndef MPI_DEVICE_H
 #define MPI_DEVICE_H

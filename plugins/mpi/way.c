@@ -29,8 +29,10 @@ bool mpi_way_ordinary(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes)
 
 bool mpi_way_nested(struct dxp_mpi_comm *c)
 {
-	c->nested += c->within;
-	return c->within;
+	const bool nested = c->within || c->device_busy;
+
+	c->nested += nested;
+	return nested;
 }
 
 bool mpi_way_begin(struct dxp_mpi_comm *c, enum mpi_way way, size_t bytes)

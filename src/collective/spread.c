@@ -66,13 +66,14 @@ static void broadcast_make(struct spread *s)
 {
 	const uint64_t total = s->r->count * s->r->element_bytes;
 	const bool tree = plan_way(s->r) == DXP_WAY_TREE;
-	const uint64_t piece = tree ? total
-				    : max_u64(COLLECTIVE_PIECE,
-					      (total + COLLECTIVE_PIECES - 1) / COLLECTIVE_PIECES);
+	const uint64_t piece =
+		tree ? total
+		     : max_u64(COLLECTIVE_PIECE,
+			       total / COLLECTIVE_PIECES + (total % COLLECTIVE_PIECES != 0));
 	uint32_t arrived[DXP_GROUP_MEMBERS_MAX] = {BUILD_NONE};
 
 	own_copy(s, s->r->root, 0, 0, total);
-	for (uint64_t at = 0; at < total; at += piece) {
+	for (uint64_t at = 0; at < total && !s->p->failed; at += min_u64(piece, total - at)) {
 		for (uint32_t v = 1; v < s->r->members; v++)
 			broadcast_send(s, tree ? (v - 1) / COLLECTIVE_BRANCHES : v - 1, v, at,
 				       min_u64(piece, total - at), arrived);

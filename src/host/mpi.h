@@ -12,8 +12,10 @@ int mpi_buffer_find(const void *pointer, struct mpi_device_place *out);
 void mpi_buffers_forget(const struct dxp_xpu *xpu, const uint64_t *address);
 
 /* Scratch memory and programs of an xPU, from the first MPI call until its last buffer is freed.
+ * Runs of several threads may be under way on one xPU; each has its own scratch memory.
  * Thread-safe. */
-int mpi_xpu_scratch(struct dxp_xpu *x, uint64_t *address);
+int mpi_xpu_scratch_reserve(struct dxp_xpu *x, uint64_t *address);
+void mpi_xpu_scratch_release(struct dxp_xpu *x, uint64_t address, bool quiet);
 int mpi_xpu_program(struct dxp_xpu *x, enum dxp_type type, enum dxp_reduction reduction,
 		    struct dxp_program **out);
 void mpi_xpu_release(struct dxp_xpu *x);

@@ -13,14 +13,13 @@
 
 #include <dxp/collective.h>
 
-#define MPI_DEVICE_VERSION 1
+#define MPI_DEVICE_VERSION 2
 #define MPI_DEVICE_SYMBOL  "dxp_mpi_device"
 
 /* Device memory that a pointer names. */
 struct mpi_device_place {
 	struct dxp_xpu *xpu;     /* valid in this process only */
 	uint64_t address, bytes; /* `bytes`: to the end of the buffer */
-	uint64_t scratch;        /* address of the xPU's scratch memory */
 	uint32_t key;            /* of the xPU's memory, for other xPUs */
 	uint16_t node;
 	char name[DXP_NAME_BYTES];
@@ -50,9 +49,14 @@ struct mpi_device_run;
 
 struct mpi_device {
 	uint32_t version;
-	/* DXP_ENOENT: the pointer names no device memory. DXP_EINVAL: the buffer was freed. Others:
-	 * the xPU is lost, or has no memory for scratch. */
+	/* DXP_ENOENT: the pointer names no device memory. DXP_EINVAL: the buffer was freed. */
 	int (*find)(const void *pointer, struct mpi_device_place *out);
+	/* Reserves scratch memory of an xPU for one run. Fails if the xPU is lost or its memory is
+	 * full. */
+	int (*scratch_reserve)(struct dxp_xpu *xpu, uint64_t *address);
+	/* Ends that. `quiet` false: late commands may still write to it; then no run gets it
+	 * again. */
+	void (*scratch_release)(struct dxp_xpu *xpu, uint64_t address, bool quiet);
 	/* Begins a run. The text of an error is error(). */
 	int (*begin)(const struct mpi_device_call *call, struct mpi_device_run **out);
 	/* Posts commands and looks for complete ones. DXP_EAGAIN: not complete yet. */
@@ -61,8 +65,8 @@ struct mpi_device {
 	bool (*notice)(struct mpi_device_run *run, uint32_t *member, uint32_t *step);
 	/* Handles a notice of another member. DXP_EINVAL: it has no such step. */
 	int (*notified)(struct mpi_device_run *run, uint32_t member, uint32_t step);
-	/* Ends a run; waits until its commands are complete or its xPU is lost. */
-	void (*end)(struct mpi_device_run *run);
+	/* Ends a run; waits some seconds for its commands. False: some may still be under way. */
+	bool (*end)(struct mpi_device_run *run);
 	const char *(*error)(void);
 };
 

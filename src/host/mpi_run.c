@@ -209,7 +209,9 @@ static int step_post(struct mpi_device_run *r, uint32_t index, uint32_t wait_cou
 	}
 	if (status == DXP_OK)
 		t->state = STEP_POSTED;
-	return status;
+	/* DXP_EAGAIN of a run means that it is under way. Here, commands fill the xPU's space, and
+	 * wait for events that perhaps only this thread can set. */
+	return status == DXP_EAGAIN ? DXP_EBUSY : status;
 }
 
 static void step_done(struct mpi_device_run *r, uint32_t index)
@@ -300,13 +302,25 @@ static int run_notified(struct mpi_device_run *r, uint32_t member, uint32_t step
 	return DXP_OK;
 }
 
-static void run_end(struct mpi_device_run *r)
+static bool run_end(struct mpi_device_run *r)
 {
-	for (uint32_t i = 0; i < r->plan.step_count; i++)
-		if (r->steps[i].event)
-			(void)dxp_event_wait(r->call.xpu->fabric, r->steps[i].event,
-					     HOST_GROUP_END_NS, NULL);
+	const uint64_t end_ns = clock_now_ns() + HOST_GROUP_END_NS;
+	struct dxp_fabric *f = r->call.xpu->fabric;
+	bool quiet = true;
+
+	for (uint32_t i = 0; i < r->plan.step_count; i++) {
+		const dxp_event event = r->steps[i].event;
+		const uint64_t now_ns = clock_now_ns();
+		if (!event)
+			continue;
+		if (dxp_event_wait(f, event, now_ns < end_ns ? end_ns - now_ns : 0, NULL) ==
+		    DXP_ETIMEDOUT)
+			quiet = false;
+		dxp_event_forget(f, event);
+	}
+	quiet &= r->call.xpu->status == DXP_OK;
 	run_free(r);
+	return quiet;
 }
 
 static const char *run_error(void)
@@ -314,17 +328,12 @@ static const char *run_error(void)
 	return error_text();
 }
 
-static int find(const void *pointer, struct mpi_device_place *out)
-{
-	int status = mpi_buffer_find(pointer, out);
-
-	return status == DXP_OK ? mpi_xpu_scratch(out->xpu, &out->scratch) : status;
-}
-
 const struct mpi_device *dxp_mpi_device(uint32_t version)
 {
 	static const struct mpi_device device = {.version = MPI_DEVICE_VERSION,
-						 .find = find,
+						 .find = mpi_buffer_find,
+						 .scratch_reserve = mpi_xpu_scratch_reserve,
+						 .scratch_release = mpi_xpu_scratch_release,
 						 .begin = run_begin,
 						 .advance = run_advance,
 						 .notice = run_notice,

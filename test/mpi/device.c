@@ -2,8 +2,10 @@
 /* MPI collectives on memory of xPUs, for net/mpi_device.sh. Rank i uses the i-th xPU. Each case
  * exits with 0 if all ranks get what it expects.
  *
- *   device values|mixed|halves|short|lengths|freed|memory|operator|same|fault|unset|dies */
+ *   device values|mixed|halves|short|lengths|freed|memory|operator|same|fault|unset|dies|
+ *          threads|partly|zero|negative|full */
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 
 #include <mpi.h>
 
+#include <dxp/async.h>
 #include <dxp/mpi.h>
 
 #define BYTES (8u << 20)
@@ -182,6 +185,8 @@ static int case_error(const char *name)
 
 	if (strcmp(name, "mixed") == 0)
 		return must_fail(allreduce(MPI_IN_PLACE, rank ? (void *)host : m.pointer, 512));
+	if (strcmp(name, "zero") == 0)
+		return allreduce(MPI_IN_PLACE, rank ? NULL : m.pointer, 0);
 	if (strcmp(name, "halves") == 0)
 		return must_fail(allreduce(host, m.pointer, 512));
 	if (strcmp(name, "short") == 0)
@@ -196,6 +201,104 @@ static int case_error(const char *name)
 	if (strcmp(name, "freed") == 0 && rank == 1)
 		dxp_mpi_buffer_free(m.pointer);
 	return must_fail(allreduce(MPI_IN_PLACE, m.pointer, 512));
+}
+
+/* One rank has the setting: host memory works, device memory fails. */
+static int case_partly(void)
+{
+	struct memory m = memory_make(2048);
+	int host = rank + 1;
+
+	if (allreduce(MPI_IN_PLACE, &host, 1) != MPI_SUCCESS || host != ranks * (ranks + 1) / 2)
+		die("a sum in host memory", "wrong");
+	return must_fail(allreduce(MPI_IN_PLACE, m.pointer, 512));
+}
+
+static int case_negative(void)
+{
+	struct memory m = memory_make(2048);
+	int class;
+
+	MPI_Error_class(MPI_Bcast(m.pointer, -1, MPI_INT, 0, MPI_COMM_WORLD), &class);
+	if (class != MPI_ERR_COUNT)
+		die("a negative count", "another error");
+	return 0;
+}
+
+/* Commands behind an unset event fill the space of commands at rank 0. */
+static int case_full(void)
+{
+	const struct dxp_rect line = {.row_bytes = 64, .rows = 1, .slices = 1};
+	struct memory m = memory_make(2048), own = memory_make(2048);
+	dxp_event user, last;
+	int status = rank ? DXP_EAGAIN : DXP_OK;
+
+	check(dxp_event_create(fabric, &user), "create an event");
+	const struct dxp_waits waits = {.events = &user, .count = 1};
+	while (status == DXP_OK) {
+		status = dxp_copy(xpu, own.address, own.address + 1024, &line, &waits, &last);
+		if (status == DXP_OK)
+			dxp_event_forget(fabric, last);
+	}
+	if (status != DXP_EAGAIN)
+		die("commands", dxp_fabric_error(NULL));
+	must_fail(allreduce(MPI_IN_PLACE, m.pointer, 512));
+	check(dxp_event_set(fabric, user, DXP_OK), "set the event");
+	return 0;
+}
+
+/* ---- threads ---- */
+
+#define THREADS     4
+#define THREAD_RUNS 60
+#define THREAD_INTS (1 << 18)
+
+static MPI_Comm comms[THREADS];
+
+/* Reduces on a communicator of its own. Each thread has other values. */
+static void *thread_run(void *context)
+{
+	const int thread = (int)((MPI_Comm *)context - comms);
+	const size_t bytes = THREAD_INTS * sizeof(int);
+	struct memory from = memory_make(bytes), to = memory_make(bytes);
+	int *values = calloc(1, bytes);
+
+	for (int i = 0; i < THREAD_INTS; i++)
+		values[i] = (thread + 1) * (rank + 1);
+	check(dxp_mem_write(xpu, from.address, values, bytes), "write");
+	for (int run = 0; run < THREAD_RUNS; run++) {
+		if (MPI_Allreduce(from.pointer, to.pointer, THREAD_INTS, MPI_INT, MPI_SUM,
+				  comms[thread]) != MPI_SUCCESS)
+			die("a call of a thread", "fails");
+		check(dxp_mem_read(xpu, values, to.address, bytes), "read");
+		for (int i = 0; i < THREAD_INTS; i++)
+			if (values[i] != (thread + 1) * ranks * (ranks + 1) / 2)
+				die("a sum of a thread", "wrong");
+	}
+	free(values);
+	return NULL;
+}
+
+static int case_threads(void)
+{
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, thread_run, &comms[i]) != 0)
+			die("a thread", "cannot start");
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < THREADS; i++)
+		MPI_Comm_free(&comms[i]);
+	return 0;
+}
+
+static int without_threads(void)
+{
+	puts("skipped: this MPI has no MPI_THREAD_MULTIPLE");
+	return 0;
 }
 
 static sigjmp_buf back;
@@ -239,9 +342,9 @@ static int case_dies(void)
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "values";
-	int status;
+	int status, provided;
 
-	MPI_Init(&argc, &argv);
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -253,6 +356,14 @@ int main(int argc, char **argv)
 		status = case_fault();
 	else if (strcmp(name, "dies") == 0)
 		status = case_dies();
+	else if (strcmp(name, "threads") == 0)
+		status = provided == MPI_THREAD_MULTIPLE ? case_threads() : without_threads();
+	else if (strcmp(name, "partly") == 0)
+		status = case_partly();
+	else if (strcmp(name, "negative") == 0)
+		status = case_negative();
+	else if (strcmp(name, "full") == 0)
+		status = case_full();
 	else
 		status = case_error(name);
 	dxp_xpu_close(xpu);

@@ -59,7 +59,16 @@ for count in 2 4; do
 	done
 done
 
+for plugin in component preload; do
+	declare -n arguments=$plugin
+	passes "threads, $plugin" ranks 2 "${arguments[@]}" "$tests/device" threads
+	passes "no elements, NULL at a rank, $plugin" ranks 2 "${arguments[@]}" "$tests/device" zero
+done
+
 say '== errors'
+passes 'a negative count' ranks 2 "${preload[@]}" "$tests/device" negative
+expect 'the count is -1; use 0 or more' "$scratch/out"
+rejects 'commands fill the space' 'set the events that they wait for' full
 rejects 'device and host memory among ranks' \
 	'rank 0 passes device memory, but rank 1 passes host memory' mixed
 rejects 'device and host memory in one call' \
@@ -77,6 +86,19 @@ unset_device() {
 }
 passes 'DXP_MPI_DEVICE is not set' unset_device
 expect 'device memory needs DXP_MPI_DEVICE=1 in the environment of all ranks' "$scratch/out"
+
+# Rank 0 of two has the setting.
+partly() {
+	timeout -k 5 100 mpirun \
+		-np 1 -x DXP_MPI_DEVICE=1 -x DXP_DIR -x DXP_RUN "$@" "$tests/device" partly : \
+		-np 1 -x DXP_DIR -x DXP_RUN "$@" "$tests/device" partly >"$scratch/out" 2>&1
+}
+for plugin in component preload; do
+	declare -n arguments=$plugin
+	passes "DXP_MPI_DEVICE at one rank, $plugin" partly "${arguments[@]}"
+	expect 'in the environment of all ranks; rank 1 does not have it' "$scratch/out"
+	[ "$(grep -c 'ok: the call fails' "$scratch/out")" = 2 ] || die "$(cat "$scratch/out")"
+done
 
 say '== an xPU dies'
 ranks 4 "${component[@]}" "$tests/device" dies &

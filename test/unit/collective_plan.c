@@ -328,12 +328,27 @@ static void plan__too_little_scratch(void **state)
 	plan_free(&p);
 }
 
+/* Lengths up to the largest number end. */
+static void plan__long_broadcast(void **state)
+{
+	struct plan_request q = {.operation = PLAN_BROADCAST, .members = 3, .element_bytes = 1};
+	struct plan p;
+
+	for (uint64_t i = 1; i < 10; i++) {
+		q.count = UINT64_MAX - i * i;
+		assert_int_equal(plan_make(&q, &p), DXP_OK);
+		assert_true(p.step_count < 8 * COLLECTIVE_PIECES);
+		plan_free(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plan__random_orders),  cmocka_unit_test(plan__many_members),
 		cmocka_unit_test(plan__barrier),        cmocka_unit_test(plan__way),
 		cmocka_unit_test(plan__switched_bytes), cmocka_unit_test(plan__too_little_scratch),
+		cmocka_unit_test(plan__long_broadcast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,7 +144,7 @@ static void mpi_run__waits_for_notices(void **state)
 	assert_int_equal(d->advance(run), DXP_EAGAIN);
 	assert_int_equal(d->notified(run, 0, 2), DXP_OK);
 	assert_int_equal(d->advance(run), DXP_OK);
-	d->end(run);
+	assert_true(d->end(run));
 }
 
 int main(void)
