@@ -62,11 +62,11 @@ int machine_crc_start(struct node *n)
 	return DXP_EINVAL;
 }
 
-/* Packets between network namespaces of one machine cross no wire if they enter a veth interface.
- */
+/* Packets between network namespaces of one machine cross no wire if they enter a veth interface. A
+ * loopback address alone proves nothing, because a proxy there may forward to another machine. */
 static bool path_wireless(const struct node *n, const struct udp_address *peer, bool same_machine)
 {
-	return machine_at(n, peer) || (same_machine && link_path_virtual(peer));
+	return same_machine && (machine_at(n, peer) || link_path_virtual(peer));
 }
 
 /* Injected faults act like a wire. */

@@ -437,7 +437,9 @@ static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 {
 	if (mask == 0 || mask == UINT32_MAX)
 		return RLTP_SHARE;
-	return (uint32_t)clamp_u64(RLTP_QUANTUM_BYTES / (s->unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
+	uint16_t unit = s->unit < s->whole ? s->unit : s->whole;
+
+	return (uint32_t)clamp_u64(RLTP_QUANTUM_BYTES / (unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
 }
 
 /* Subtracts a time in which this process did not run from the silence of each peer. */

@@ -105,11 +105,14 @@ struct pmtu {
 	uint8_t tries, floor_answers;
 	bool floor_due;  /* PMTU_VERIFY: the next probe has the floor's size */
 	bool answer_due; /* the peer's probe `answer` must be acknowledged */
-	uint16_t size;   /* PMTU_SEARCH: size under test */
+	uint16_t size;   /* size under test */
 	uint16_t high;   /* PMTU_SEARCH: smallest size that the path does not carry */
 	uint32_t id;     /* number of the outstanding probes */
 	/* packets above the floor lost since one last arrived */
 	uint32_t lost_large;
+	/* Of these, longer than new datagrams: long frames, and packets of messages that were cut
+	 * before the size fell. Arrivals of shorter packets prove nothing about them. */
+	uint32_t lost_longer;
 	uint64_t deadline_ns;
 	struct wire_pmtu answer;
 };

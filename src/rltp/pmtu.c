@@ -7,7 +7,8 @@
  *  floor is answered, this is a black hole, and the session falls back to the floor.
  *
  *  On a path with RLTP_PATH_LONG, the first probe is a long frame. If the path does not carry it,
- * or later loses long frames, the session uses none until the address changes.
+ * or later loses long frames, the session uses none until the address changes, and verifies the
+ * size of datagrams.
  *
  *  A lost probe does not indicate congestion, and each size is probed several times.
  *  docs/design/rltp.md "Path MTU". */
@@ -72,16 +73,6 @@ static void search_next(struct rltp_session *s, uint64_t now_ns)
 		search(s, (uint16_t)size, now_ns);
 }
 
-/* The path does not carry long frames: searches among the sizes of datagrams. */
-static void long_refuse(struct rltp_session *s, uint64_t now_ns)
-{
-	s->agreed = s->whole;
-	if (s->unit < s->agreed)
-		search_all(s, now_ns);
-	else
-		rest(s, now_ns);
-}
-
 void pmtu_open(struct rltp_session *s, uint64_t now_ns)
 {
 	s->io->pmtu = (struct pmtu){.id = s->initial_psn};
@@ -89,6 +80,26 @@ void pmtu_open(struct rltp_session *s, uint64_t now_ns)
 	s->pmtu_again_s = UINT32_MAX;
 	if (s->unit < s->agreed)
 		search_all(s, now_ns);
+}
+
+/* Probes the floor and `size` in turn. */
+static void verify(struct rltp_session *s, uint16_t size, uint64_t now_ns)
+{
+	struct pmtu *p = &s->io->pmtu;
+
+	p->state = PMTU_VERIFY;
+	p->size = size;
+	p->tries = 0;
+	p->floor_due = false;
+	p->floor_answers = 0;
+	p->id++;
+	p->deadline_ns = now_ns;
+}
+
+/* Returns the longest payload of a new datagram. */
+static uint16_t datagram_unit(const struct rltp_session *s)
+{
+	return s->unit < s->whole ? s->unit : s->whole;
 }
 
 static uint32_t entry_bytes(const struct tx_entry *entry)
@@ -105,16 +116,16 @@ static bool cut_too_long(const struct rltp_message *m, uint16_t unit)
 	return m->status == DXP_OK && m->packet_count > 0 && m->unit > unit && m->bytes > unit;
 }
 
-/* Fails messages that were split into packets too long for the path: number and offset of a packet
+/* Fails messages that were split into packets longer than `unit`: number and offset of a packet
  * never change. Packets in flight become RESYNC. A partly sent message gets one more packet, so
  * that the receiver is notified. */
-static void cut_messages_end(struct rltp_session *s)
+static void cut_messages_end(struct rltp_session *s, uint16_t unit)
 {
 	struct rltp_io *io = s->io;
 
 	for (uint32_t i = 0; i < RLTP_FLOWS; i++) {
 		struct rltp_message *m = io->flows[i].head;
-		if (m && cut_too_long(m, s->unit)) {
+		if (m && cut_too_long(m, unit)) {
 			m->status = DXP_EPATH;
 			m->packet_count = m->next_sub + 1;
 		}
@@ -124,7 +135,7 @@ static void cut_messages_end(struct rltp_session *s)
 		if (entry->state == TX_ACKED)
 			continue;
 		/* A message with only a short last packet left can still complete. */
-		if (cut_too_long(entry->message, s->unit) && entry_bytes(entry) > s->unit)
+		if (cut_too_long(entry->message, unit) && entry_bytes(entry) > unit)
 			entry->message->status = DXP_EPATH;
 		if (entry->message->status == DXP_EPATH && entry->state != TX_LOST)
 			recovery_entry_lost(s, entry);
@@ -133,26 +144,39 @@ static void cut_messages_end(struct rltp_session *s)
 	io->probes = io->backoff = 0;
 }
 
+/* The path does not carry long frames. Messages already cut into them fail. */
+static void long_refuse(struct rltp_session *s)
+{
+	s->agreed = s->whole;
+	s->unit = datagram_unit(s);
+	s->io->pmtu.lost_longer = 0;
+	cut_messages_end(s, s->whole);
+}
+
+/* The path carries the floor, but not the size under test. */
 static void black_hole(struct rltp_session *s, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
 
-	bool was_long = s->unit > s->whole;
-
 	s->counters.black_holes++;
-	p->high = s->unit;
-	p->lost_large = 0;
-	s->unit = unit_floor(s);
-	cut_messages_end(s);
-	if (was_long)
-		long_refuse(s, now_ns);
-	else
-		search_next(s, now_ns);
+	if (p->size > s->whole) {
+		long_refuse(s);
+		verify(s, s->unit, now_ns); /* it may carry less than a datagram, too */
+		return;
+	}
+	p->lost_large = p->lost_longer = 0;
+	p->high = p->size;
+	if (p->size <= s->unit)
+		s->unit = unit_floor(s);
+	cut_messages_end(s, s->unit);
+	search_next(s, now_ns);
 }
 
 void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
 		       uint64_t now_ns)
 {
+	const uint16_t agreed = s->agreed;
+
 	s->payload_bytes = payload_bytes;
 	if (s->state != RLTP_OPEN)
 		return;
@@ -162,11 +186,11 @@ void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool anot
 		s->agreed = s->whole;
 	if (s->unit > s->agreed) {
 		s->unit = s->agreed;
-		if (s->io) {
+		if (s->io)
 			s->io->pmtu.state = PMTU_REST;
-			cut_messages_end(s);
-		}
 	}
+	if (s->io && s->agreed < agreed)
+		cut_messages_end(s, s->agreed);
 	if (!another)
 		return;
 	if (s->unit > unit_base(s))
@@ -179,26 +203,33 @@ void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool anot
 void pmtu_lost(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
+	const struct rltp_message *m = entry->message;
+	uint32_t bytes = entry_bytes(entry);
 
-	if (s->unit <= unit_floor(s) || entry->message->status != DXP_OK ||
-	    entry_bytes(entry) <= unit_floor(s))
+	if (m->status != DXP_OK || bytes <= unit_floor(s))
 		return;
-	if (++p->lost_large < RLTP_PMTU_SUSPECT || p->state != PMTU_REST)
-		return;
-	p->state = PMTU_VERIFY;
-	p->tries = 0;
-	p->floor_due = false;
-	p->floor_answers = 0;
-	p->id++;
-	p->deadline_ns = now_ns;
+	uint16_t size = datagram_unit(s);
+	uint32_t *lost = &p->lost_large;
+	if (bytes > size) {
+		uint32_t unit = (m->unit + session_overhead(s) + 63u) / 64 * 64;
+		size = (uint16_t)min_u64(unit, s->agreed);
+		lost = &p->lost_longer;
+	}
+	if (++*lost >= RLTP_PMTU_SUSPECT && p->state == PMTU_REST && size > unit_floor(s))
+		verify(s, size, now_ns);
 }
 
 void pmtu_acked(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
-	if (entry_bytes(entry) <= unit_floor(s))
+	struct pmtu *p = &s->io->pmtu;
+	uint32_t bytes = entry_bytes(entry), unit = datagram_unit(s);
+
+	if (bytes <= unit_floor(s))
 		return;
-	s->io->pmtu.lost_large = 0;
-	if (s->io->pmtu.state == PMTU_VERIFY)
+	p->lost_large = 0;
+	if (bytes > unit)
+		p->lost_longer = 0;
+	if (p->state == PMTU_VERIFY && (p->size <= unit || bytes > unit))
 		rest(s, now_ns);
 }
 
@@ -211,14 +242,18 @@ static void advance(struct rltp_session *s, uint64_t now_ns)
 	if (p->state == PMTU_REST || now_ns < p->deadline_ns)
 		return;
 	if (p->state == PMTU_SEARCH && p->tries == RLTP_PMTU_TRIES && p->size > s->whole) {
-		long_refuse(s, now_ns);
+		long_refuse(s);
+		if (s->unit < s->agreed)
+			search_all(s, now_ns);
+		else
+			rest(s, now_ns);
 	} else if (p->state == PMTU_SEARCH && p->tries == RLTP_PMTU_TRIES) {
 		p->high = p->size;
 		search_next(s, now_ns);
 	} else if (p->state == PMTU_VERIFY && p->tries == RLTP_PMTU_VERIFY_TRIES) {
 		/* Almost nothing arrives; the session will time out. */
 		rest(s, now_ns);
-		p->lost_large = 0;
+		p->lost_large = p->lost_longer = 0;
 	}
 }
 
@@ -226,7 +261,7 @@ static uint16_t probe_size(struct pmtu *p, const struct rltp_session *s)
 {
 	if (p->state == PMTU_SEARCH)
 		return p->size;
-	return p->floor_due ? unit_floor(s) : s->unit;
+	return p->floor_due ? unit_floor(s) : p->size;
 }
 
 static void probe_schedule(struct rltp_session *s, uint64_t now_ns)
@@ -312,8 +347,8 @@ static void probe_carried(struct rltp_session *s, uint16_t size, uint64_t now_ns
 	struct pmtu *p = &s->io->pmtu;
 
 	if (p->state == PMTU_VERIFY) {
-		if (size >= s->unit) {
-			p->lost_large = 0;
+		if (size >= p->size) {
+			p->lost_large = p->lost_longer = 0;
 			rest(s, now_ns);
 		} else if (size == unit_floor(s) && ++p->floor_answers == RLTP_PMTU_VERIFY_GOOD) {
 			black_hole(s, now_ns);

@@ -34,7 +34,7 @@ static void entry_acked(struct rltp_session *s, struct tx_entry *entry, uint64_t
 	struct rltp_message *m = entry->message;
 	struct rltp_io *io = s->io;
 
-	if (io->pmtu.lost_large > 0)
+	if (io->pmtu.lost_large + io->pmtu.lost_longer > 0)
 		pmtu_acked(s, entry, now_ns);
 	tx_entry_leave(io, entry);
 	/* Sent once and not declared lost, so this transmission arrived. In TX_WAIT, sent_ns is in

@@ -253,7 +253,7 @@ void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack
 	io->backoff = 0;
 	if (entry->state == TX_SENT)
 		arrival_note(s, entry, now_ns);
-	if (io->pmtu.lost_large > 0)
+	if (io->pmtu.lost_large + io->pmtu.lost_longer > 0)
 		pmtu_acked(s, entry, now_ns);
 	if (lasting)
 		message_rejected(s, entry->message, rltp_status_of_nack(nack->code));

@@ -64,14 +64,16 @@ static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 }
 
 /* Returns the payload of the fewest long frames for a message, of about equal length, so that the
- * receiver places one while the next is sent. */
+ * receiver places one while the next is sent. A frame is not longer than the window, so that
+ * sessions on a slow path send as little as they would in datagrams. */
 static uint16_t unit_long(const struct rltp_session *s, const struct rltp_message *m)
 {
+	uint32_t most = (uint32_t)min_u64((uint64_t)session_window(s) * s->whole, s->unit);
 	uint32_t bytes = m->bytes + riders_bytes(m->flags);
-	uint32_t count = (bytes - 1) / s->unit + 1;
+	uint32_t count = (bytes - 1) / most + 1;
 	uint32_t unit = ((bytes - 1) / count / UNIT_STEP + 1) * UNIT_STEP;
 
-	return (uint16_t)min_u64(unit, s->unit);
+	return (uint16_t)min_u64(unit, most);
 }
 
 /* Sets the packets' payload, and their weight if it is above 1. */

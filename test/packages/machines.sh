@@ -192,10 +192,10 @@ for machine in a b c; do
 done
 fails c 'nft insert rule inet filter input udp dport 4795 accept' 'dxp doctor --all'
 on a 'nft insert rule inet filter input udp dport 4795 accept'
-eventually c 'alive, data path blocked' 'dxp nodes' # the lease of b has expired meanwhile
-fails c 'nft insert rule inet filter input udp dport 4796 accept' 'dxp doctor --all'
-fails c 'data path blocked' 'dxp ping b-xpu1'
+# Without a rule on b, packets that b sends to c open its port for c: its firewall tracks
+# connections. net/data_path has a firewall that does not.
 on b 'nft insert rule inet filter input udp dport 4796-4859 accept'
+eventually c ' alive ' 'dxp nodes' # the lease of b has expired meanwhile
 on c 'dxp doctor --all'
 expect 'UDP 10.0.0.2:4796 answers'
 on c 'dxp bench latency --to b-xpu1 --quick'

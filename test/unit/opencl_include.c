@@ -203,6 +203,29 @@ static void scan__adds_what_a_name_may_mean(void **state)
 	include_clear(&s);
 }
 
+/* as hashcat includes its files */
+static void scan__follows_macros_that_are_paths(void **state)
+{
+	PLANT({"/lib/a.h", "#include T(AT/sub/b.h)\n"}, {"/lib/sub/b.h", "#include T( AT/c.h )\n"},
+	      {"/lib/c.h", ""}, {"/other/d.h", ""});
+	char names[][3] = {"AT", "A"}, values[][8] = {"/lib/./", "/other"};
+	struct include_macro macros[] = {{names[0], values[0], NULL}, {names[1], values[1], NULL}};
+	struct include_set s = begin(NULL, 0);
+
+	s.macros = macros;
+	s.macro_count = 2;
+	scan(&s, "#include T(AT/a.h)\n#include T(AT/none.h)\n#include T(B/d.h)\n#include T(\n");
+	assert_int_equal(s.file_count, 3);
+	assert_true(found(&s, "/lib/a.h") && found(&s, "/lib/sub/b.h") && found(&s, "/lib/c.h"));
+	assert_string_equal(macros[0].folder, "/lib");
+	assert_null(macros[1].folder);
+	char *root = include_root(&s);
+	assert_string_equal(root, "/lib");
+	free(root);
+	free(macros[0].folder);
+	include_clear(&s);
+}
+
 static void scan__ends_in_circles(void **state)
 {
 	PLANT({"/here/a.h", "#include \"b.h\"\n#include \"a.h\""},
@@ -282,6 +305,7 @@ int main(void)
 		cmocka_unit_test(scan__looks_through_folders_in_order),
 		cmocka_unit_test(scan__adds_all_that_a_next_may_mean),
 		cmocka_unit_test(scan__adds_what_a_name_may_mean),
+		cmocka_unit_test(scan__follows_macros_that_are_paths),
 		cmocka_unit_test(scan__ends_in_circles),
 		cmocka_unit_test(root__is_above_folders_that_are_used),
 		cmocka_unit_test(rename__changes_absolute_names_alone),

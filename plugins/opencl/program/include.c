@@ -2,6 +2,7 @@
 #include "plugins/opencl/program/include.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,11 +166,51 @@ static bool search(struct include_set *s, const char *path, const char *name, bo
 	return good;
 }
 
+/* Searches `name`, which begins with the name of a macro and '/', below the macro's value. */
+static bool search_below(struct include_set *s, struct include_macro *m, const char *name)
+{
+	char path[INCLUDE_PATH_MAX];
+	bool found = false;
+	int bytes = snprintf(path, sizeof(path), "%s%s", m->value, name + strlen(m->name));
+
+	if (bytes < 0 || (size_t)bytes >= sizeof(path))
+		return true;
+	if (!add_file(s, "", path, &found))
+		return false;
+	if (found && !m->folder)
+		m->folder = include_path("", m->value);
+	return !found || m->folder;
+}
+
+/* Searches the file of a line such as `TEXT(NAME/file.h)`, for the macros that are paths. */
+static bool computed_search(struct include_set *s, const struct include_line *l)
+{
+	const char *open = memchr(l->at, '(', l->bytes), *end = l->at + l->bytes;
+	const char *close = open ? memchr(open, ')', (size_t)(end - open)) : NULL;
+	char name[INCLUDE_PATH_MAX];
+
+	if (!close || (size_t)(close - open) >= sizeof(name))
+		return true;
+	for (open++; open < close && *open == ' '; open++)
+		;
+	for (; close > open && close[-1] == ' '; close--)
+		;
+	memcpy(name, open, (size_t)(close - open));
+	name[close - open] = '\0';
+	for (size_t i = 0; i < s->macro_count; i++) {
+		size_t bytes = strlen(s->macros[i].name);
+		if (strncmp(name, s->macros[i].name, bytes) == 0 && name[bytes] == '/' &&
+		    !search_below(s, &s->macros[i], name))
+			return false;
+	}
+	return true;
+}
+
 static bool line_parse(struct include_set *s, const char *path, const struct include_line *l)
 {
 	if (l->kind == INCLUDE_COMPUTED) {
 		s->computed = true;
-		return true;
+		return computed_search(s, l);
 	}
 	if (l->bytes >= INCLUDE_PATH_MAX || memchr(l->at, '\0', l->bytes) ||
 	    (l->kind == INCLUDE_DEFINED && !s->computed))
@@ -249,6 +290,9 @@ char *include_root(const struct include_set *s)
 	for (size_t i = 0; root && i <= s->folder_count; i++)
 		if (s->used[i])
 			root_meet(root, s->used[i]);
+	for (size_t i = 0; root && i < s->macro_count; i++)
+		if (s->macros[i].folder)
+			root_meet(root, s->macros[i].folder);
 	return root;
 }
 

@@ -22,6 +22,14 @@ struct include_file {
 	size_t bytes;
 };
 
+/* An option -D NAME=VALUE whose value is an absolute path, for lines such as
+ * `#include TEXT(NAME/file.h)`. */
+struct include_macro {
+	char *name, *value;
+	/* Result: the path without "." and ".." if a file was found through it, else NULL. */
+	char *folder;
+};
+
 struct include_set {
 	/* Returns the bytes of the file (malloc); NULL: it does not exist. */
 	char *(*read)(void *context, const char *path, size_t *bytes);
@@ -30,6 +38,8 @@ struct include_set {
 	/* folders of the options -I, in order; may be relative to `here` */
 	const char *const *folders;
 	size_t folder_count;
+	struct include_macro *macros; /* the caller frees them and their members */
+	size_t macro_count;
 	/* Results: */
 	struct include_file *files;
 	size_t file_count, total_bytes;
@@ -52,8 +62,8 @@ void include_clear(struct include_set *s);
 /* Returns an absolute path without "." and ".."; a relative `path` begins at `folder`. The caller
  * frees it. NULL: memory is short or the path is too long. */
 char *include_path(const char *folder, const char *path);
-/* Returns the deepest folder that contains all files and all folders in `used`. The caller frees
- * it. */
+/* Returns the deepest folder that contains all files, and all folders of `used` and of macros. The
+ * caller frees it. */
 char *include_root(const struct include_set *s);
 /* Copies the text, in which `prefix` and the path below `root` replace absolute paths of files in
  * the set. NULL: memory is short. */
@@ -63,7 +73,8 @@ char *include_rename(const struct include_set *s, const char *root, const char *
 /* A line that includes a file, or defines a macro as a name that an #include could use. */
 struct include_line {
 	enum { INCLUDE_LINE, INCLUDE_NEXT, INCLUDE_COMPUTED, INCLUDE_DEFINED } kind;
-	const char *at; /* name without the quotes; at[-1] is " or < */
+	/* name without the quotes, at[-1] is " or <; INCLUDE_COMPUTED: the rest of the line */
+	const char *at;
 	size_t bytes;
 };
 /* Finds the next such line from *at on, and moves *at after it. False: there is none. */

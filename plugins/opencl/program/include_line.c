@@ -82,6 +82,8 @@ static bool directive(struct text t, struct include_line *out)
 	if (name(&t, out))
 		return true;
 	out->kind = INCLUDE_COMPUTED;
+	out->at = t.at;
+	out->bytes = (size_t)(t.end - t.at);
 	return t.at < t.end && letter(*t.at);
 }
 

@@ -96,6 +96,56 @@ static bool scan_defines(struct making *m)
 	return good;
 }
 
+/* Adds a macro if the word, without -D, is NAME=VALUE with an absolute path as value. */
+static bool macro_add(struct include_set *s, const char *word)
+{
+	const char *value = strchr(word, '=');
+
+	if (!value || value == word || value[1] != '/')
+		return true;
+	struct include_macro *more = realloc(s->macros, (s->macro_count + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	s->macros = more;
+	more[s->macro_count++] = (struct include_macro){
+		.name = strndup(word, (size_t)(value - word)), .value = strdup(value + 1)};
+	return more[s->macro_count - 1].name && more[s->macro_count - 1].value;
+}
+
+/* Returns the word behind -D of an option: `word` itself if the option before was -D alone. NULL:
+ * the option defines nothing. */
+static const char *definition(const char *word, bool follows)
+{
+	if (follows)
+		return word;
+	return strncmp(word, "-D", 2) == 0 && word[2] ? word + 2 : NULL;
+}
+
+static bool macros_find(struct making *m)
+{
+	const char *text = m->options.rest;
+	struct option o;
+	bool good = true, follows = false;
+
+	while (good && option_next(&text, &o)) {
+		const char *word = definition(o.word, follows);
+		good = !word || macro_add(&m->set, word);
+		follows = !follows && strcmp(o.word, "-D") == 0;
+		free(o.word);
+	}
+	return good;
+}
+
+static void macros_free(struct include_set *s)
+{
+	for (size_t i = 0; i < s->macro_count; i++) {
+		free(s->macros[i].name);
+		free(s->macros[i].value);
+		free(s->macros[i].folder);
+	}
+	free(s->macros);
+}
+
 static cl_int text_add(struct making *m, const char *name, const char *text, size_t bytes)
 {
 	size_t renamed_bytes = bytes;
@@ -160,6 +210,53 @@ static cl_int files_add(struct making *m)
 	return error;
 }
 
+static void quoted_write(FILE *f, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', f);
+		fputc(*text, f);
+	}
+}
+
+/* Returns the macro that this word defines and through which a file was found, else NULL. */
+static const struct include_macro *macro_used(const struct include_set *s, const char *word)
+{
+	for (size_t i = 0; word && i < s->macro_count; i++) {
+		const struct include_macro *macro = &s->macros[i];
+		size_t bytes = strlen(macro->name);
+		if (macro->folder && strncmp(word, macro->name, bytes) == 0 && word[bytes] == '=' &&
+		    strcmp(word + bytes + 1, macro->value) == 0)
+			return macro;
+	}
+	return NULL;
+}
+
+/* Writes the options that are no folders. Macros that are paths of files in the package get the
+ * paths of the node. */
+static bool rest_write(const struct making *m, FILE *f)
+{
+	const char *text = m->options.rest;
+	struct option o;
+	bool follows = false;
+
+	while (option_next(&text, &o)) {
+		const char *word = definition(o.word, follows);
+		const struct include_macro *macro = macro_used(&m->set, word);
+		fputc(' ', f);
+		if (macro) {
+			fprintf(f, "%s\"%s=" FILES_BELOW, follows ? "" : "-D", macro->name);
+			quoted_write(f, macro->folder + strlen(m->root));
+			fputc('"', f);
+		} else {
+			fwrite(o.at, 1, o.bytes, f);
+		}
+		follows = !follows && strcmp(o.word, "-D") == 0;
+		free(o.word);
+	}
+	return *o.at == '\0';
+}
+
 /* Options -I for folders on the node replace the program's. */
 static char *options_write(const struct making *m)
 {
@@ -169,19 +266,15 @@ static char *options_write(const struct making *m)
 
 	if (!f)
 		return NULL;
-	fputs(m->options.rest, f);
+	bool good = rest_write(m, f);
 	for (size_t i = 0; i <= m->set.folder_count; i++) {
 		if (!m->set.used[i])
 			continue;
 		fputs(" -I \"" FILES_BELOW, f);
-		for (const char *c = m->set.used[i] + root_bytes; *c; c++) {
-			if (*c == '"' || *c == '\\')
-				fputc('\\', f);
-			fputc(*c, f);
-		}
+		quoted_write(f, m->set.used[i] + root_bytes);
 		fputc('"', f);
 	}
-	if (fclose(f) == 0)
+	if (fclose(f) == 0 && good)
 		return text;
 	free(text);
 	return NULL;
@@ -191,7 +284,7 @@ static cl_int recipe_make(struct making *m, enum dxp_program_kind kind)
 {
 	char *options = NULL;
 
-	if (!scan(m) || (m->set.computed && !scan_defines(m)))
+	if (!macros_find(m) || !scan(m) || (m->set.computed && !scan_defines(m)))
 		return CL_OUT_OF_HOST_MEMORY;
 	m->root = include_root(&m->set);
 	if (m->root)
@@ -221,6 +314,7 @@ cl_int package_make(cl_program p, enum dxp_program_kind kind, const char *option
 	if (include_begin(&m.set))
 		error = recipe_make(&m, kind);
 	include_clear(&m.set);
+	macros_free(&m.set);
 	options_split_clear(&m.options);
 	free(m.root);
 	if (error == CL_SUCCESS)
