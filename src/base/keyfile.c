@@ -126,15 +126,24 @@ static bool name_give(const char *temporary, const char *path, bool replace)
 	return replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
 }
 
-/* Renames a temporary file, so that `path` never has a part of a key. */
+/* Gives the new file the owner and the mode of the one that it replaces. */
+static bool owner_keep(int fd, const struct stat *old)
+{
+	/* A file of the same owner may have a group that this process cannot give. */
+	return (fchown(fd, old->st_uid, old->st_gid) == 0 || old->st_uid == geteuid()) &&
+	       fchmod(fd, old->st_mode & S_IRWXU) == 0;
+}
+
+/* Renames a temporary file, so that `path` never has a part of a key. `old`: the file that it
+ * replaces; NULL: there is none. */
 static int file_create(const char *path, const char *temporary, const uint8_t key[FABRIC_KEY_BYTES],
-		       bool replace)
+		       bool replace, const struct stat *old)
 {
 	int fd = descriptor_raise(open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 
 	if (fd < 0)
 		return -errno;
-	int error = content_write(fd, key) ? 0 : -errno;
+	int error = content_write(fd, key) && (!old || owner_keep(fd, old)) ? 0 : -errno;
 	close(fd);
 	if (error == 0 && !name_give(temporary, path, replace))
 		error = -errno;
@@ -145,13 +154,21 @@ static int file_create(const char *path, const char *temporary, const uint8_t ke
 static int key_write(const char *path, const uint8_t key[FABRIC_KEY_BYTES], bool replace)
 {
 	char temporary[PATH_MAX];
+	struct stat old;
+	const bool present = replace && lstat(path, &old) == 0;
 	int length = snprintf(temporary, sizeof(temporary), "%s.%ld.new", path, (long)getpid());
 
 	if (length < 0 || (size_t)length >= sizeof(temporary)) {
 		log_error("the name of the key file is too long; choose a shorter one");
 		return DXP_EIO;
 	}
-	int error = file_create(path, temporary, key, replace);
+	if (present && !S_ISREG(old.st_mode)) {
+		log_error("key file %s is a link or not a regular file, and is not replaced; name "
+			  "the file itself, such as FOLDER/fabric.key",
+			  path);
+		return DXP_EIO;
+	}
+	int error = file_create(path, temporary, key, replace, present ? &old : NULL);
 	if (error == -EEXIST)
 		return DXP_EEXIST;
 	if (error != 0) {

@@ -16,7 +16,8 @@ int keyfile_read(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
  * DXP_EEXIST: unchanged; DXP_EIO. */
 int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES]);
 
-/* Writes the file with mode 0600, replacing an old one. DXP_EIO, logged. */
+/* Writes the file, replacing an old one, whose owner and mode stay; a new one has mode 0600.
+ * Follows no link. DXP_EIO, logged; then an old one is unchanged. */
 int keyfile_write(const char *path, const uint8_t key[FABRIC_KEY_BYTES]);
 
 #endif

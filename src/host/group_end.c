@@ -116,12 +116,15 @@ static int failure_name(struct dxp_group *g)
 }
 
 /* Returns true if a command waited for a node that it lost, but this host does not know yet which
- * one. The node table will have it. */
+ * one. The node table will have it. A group that is lost, for example with its switches, has its
+ * cause already. */
 static bool first_unexplained(const struct dxp_group *g)
 {
 	const char *sentence = NULL;
 	int status;
 
+	if (g->status != DXP_OK)
+		return false;
 	for (uint32_t m = 0; m < g->members; m++)
 		if (g->xpus[m]->status != DXP_OK)
 			return false;

@@ -18,6 +18,7 @@ void fabric_rotation_start(struct fabric_rotation *f, uint64_t wall_ms, uint64_t
 {
 	f->age_ms = wall_ms > f->row.rotated_ms ? wall_ms - f->row.rotated_ms : 0;
 	f->at_ns = now_ns;
+	f->inherited = f->row.generation != 0;
 }
 
 uint64_t fabric_rotation_age_ms(const struct fabric_rotation *f, uint64_t now_ns)
@@ -25,21 +26,28 @@ uint64_t fabric_rotation_age_ms(const struct fabric_rotation *f, uint64_t now_ns
 	return f->age_ms + (now_ns - f->at_ns) / MS_NS;
 }
 
-static uint32_t left_ms(const struct fabric_rotation *f, uint64_t of_ms, uint64_t now_ns)
+/* Returns what is left of `of_ms` since the rotation, and of `term_ms` since the manager's start.
+ */
+static uint32_t left_ms(const struct fabric_rotation *f, uint64_t of_ms, uint64_t term_ms,
+			uint64_t now_ns)
 {
-	const uint64_t age_ms = fabric_rotation_age_ms(f, now_ns);
+	const uint64_t overlap_ms = f->row.overlap_s * 1000ull;
+	uint64_t end_ms = min_u64(of_ms, overlap_ms);
 
-	return age_ms < of_ms ? (uint32_t)(of_ms - age_ms) : 0;
+	if (f->inherited)
+		end_ms = max_u64(end_ms, f->age_ms + min_u64(term_ms, overlap_ms));
+	const uint64_t age_ms = fabric_rotation_age_ms(f, now_ns);
+	return age_ms < end_ms ? (uint32_t)(end_ms - age_ms) : 0;
 }
 
 uint32_t fabric_rotation_use_ms(const struct fabric_rotation *f, uint64_t now_ns)
 {
-	return left_ms(f, min_u64(FABRIC_REKEY_USE_MS, f->row.overlap_s * 1000ull), now_ns);
+	return left_ms(f, FABRIC_REKEY_USE_MS, FABRIC_TERM_USE_MS, now_ns);
 }
 
 uint32_t fabric_rotation_former_ms(const struct fabric_rotation *f, uint64_t now_ns)
 {
-	return left_ms(f, f->row.overlap_s * 1000ull, now_ns);
+	return left_ms(f, UINT64_MAX, FABRIC_TERM_FORMER_MS, now_ns);
 }
 
 const uint8_t *registry_fabric_key(const struct registry *r)

@@ -6,7 +6,10 @@
  *   FABRIC_REKEY_USE_MS       send with the new key
  *   the overlap               accept the new key only
  *
- * An overlap that is shorter than FABRIC_REKEY_USE_MS ends both at once. */
+ * An overlap that is shorter than FABRIC_REKEY_USE_MS ends both at once. A manager that starts
+ * after a rotation cannot know which nodes have the new key, and its clock may be wrong. So both
+ * last longer at its start: FABRIC_TERM_USE_MS and FABRIC_TERM_FORMER_MS, or the overlap if it is
+ * shorter. */
 #ifndef MANAGER_FABRIC_ROTATION_H
 #define MANAGER_FABRIC_ROTATION_H
 
@@ -17,6 +20,10 @@
 
 /* ms; by then each node has renewed its lease twice, and so has the key */
 #define FABRIC_REKEY_USE_MS 2000
+/* ms since the manager's start: the longest wait of a node between two requests (2.5 s), and then
+ * handshakes that have begun */
+#define FABRIC_TERM_USE_MS    3000
+#define FABRIC_TERM_FORMER_MS 5000
 /* s; long overlaps let a removed node use the former key */
 #define FABRIC_OVERLAP_MAX_S 86400
 
@@ -33,6 +40,7 @@ struct fabric_rotation {
 	bool dirty;
 	uint64_t age_ms; /* time since the rotation, at `at_ns` */
 	uint64_t at_ns;
+	bool inherited; /* the row was loaded; the manager started at `at_ns` */
 };
 
 /* Starts the clock of a row that was loaded. A clock that went back counts as no time. */

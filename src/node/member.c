@@ -151,6 +151,11 @@ bool member_rekeyed(struct member *m, struct member_rekey *out)
 	return true;
 }
 
+void member_rekey_again(struct member *m)
+{
+	m->rekey.generation = 0;
+}
+
 void member_leave(struct member *m, uint64_t now_ns)
 {
 	if (m->state >= MEMBER_LEAVING)

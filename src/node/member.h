@@ -95,6 +95,8 @@ int member_identity_set(struct member *m, const struct identity *identity, uint6
 
 /* Returns true and sets *out once for each new fabric key. The caller erases *out. */
 bool member_rekeyed(struct member *m, struct member_rekey *out);
+/* Takes this key again from the next LEASE, because the owner could not apply it. */
+void member_rekey_again(struct member *m);
 
 /* Starts to leave the fabric. The state becomes LEFT after an answer or after three tries; at once
  * if the node has no id. */

@@ -115,10 +115,12 @@ static void keys_poll(struct node *n, uint64_t now_ns)
 	struct member_rekey rekey;
 
 	if (member_rekeyed(n->member, &rekey)) {
-		if (fabric_keys_rekey(&n->keys, n->seal, &rekey, n->name, now_ns) != DXP_OK)
-			log_error("%s: not enough memory for a new fabric key; restart this "
-				  "program",
+		if (fabric_keys_rekey(&n->keys, n->seal, &rekey, n->name, now_ns) != DXP_OK) {
+			member_rekey_again(n->member);
+			log_error("%s: not enough memory for a new fabric key; the next lease "
+				  "brings it again; free memory, or restart this program",
 				  n->name);
+		}
 		keys_erase(&rekey, sizeof(rekey));
 	}
 	if (now_ns >= fabric_keys_deadline(&n->keys))

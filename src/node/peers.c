@@ -207,6 +207,7 @@ static void change_apply(struct node *n, const struct table_change *change, uint
 	if (change->what & TABLE_LOST || !e->alive || !e->granted) {
 		observe_peer_lost(n, e->id);
 		nic_peer_lost(n->nic, e->id, DXP_EPEERLOST);
+		seal_peer_lost(n->seal, e->id);
 	} else {
 		peer_apply(n, e);
 	}

@@ -19,13 +19,15 @@ static const struct crypto_bytes nothing = {"", 0};
 
 /* Returns the agreement of this side's static key with the peer's. It costs 35 us, so it is kept.
  * NULL: the peer's key is degenerate. */
-static const uint8_t *agreement_get(struct seal *o, const uint8_t peer[CRYPTO_KEY_BYTES])
+static const uint8_t *agreement_get(struct seal *o, uint16_t node,
+				    const uint8_t peer[CRYPTO_KEY_BYTES])
 {
 	struct seal_agreement *a = &o->agreements[peer[0] % SEAL_AGREEMENTS];
 
 	if (!a->used || memcmp(a->peer, peer, sizeof(a->peer)) != 0) {
 		a->used = crypto_x25519(o->private_key, peer, a->secret);
 		memcpy(a->peer, peer, sizeof(a->peer));
+		a->node = node;
 	}
 	return a->used ? a->secret : NULL;
 }
@@ -43,7 +45,7 @@ static bool side_of(struct seal *o, const struct seal_handshake *g, bool initiat
 	out->private_key = o->private_key;
 	out->public_key = o->public_key;
 	out->peer = g->peer_static;
-	out->agreed = agreement_get(o, g->peer_static);
+	out->agreed = agreement_get(o, g->node, g->peer_static);
 	return out->agreed != NULL;
 }
 

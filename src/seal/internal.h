@@ -15,6 +15,7 @@
 /* Agreement of this side's static key with a peer's. */
 struct seal_agreement {
 	bool used;
+	uint16_t node; /* with which it was made first */
 	uint8_t peer[CRYPTO_KEY_BYTES], secret[CRYPTO_KEY_BYTES];
 };
 

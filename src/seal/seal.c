@@ -49,6 +49,13 @@ int seal_identity(struct seal *s, const uint8_t private_key[FABRIC_KEY_BYTES])
 	return DXP_OK;
 }
 
+void seal_peer_lost(struct seal *s, uint16_t node)
+{
+	for (size_t i = 0; i < SEAL_AGREEMENTS; i++)
+		if (s->agreements[i].used && s->agreements[i].node == node)
+			OPENSSL_cleanse(&s->agreements[i], sizeof(s->agreements[i]));
+}
+
 int seal_create(const struct seal_options *options, struct seal **out)
 {
 	struct seal *s = calloc(1, sizeof(*s));

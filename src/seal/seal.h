@@ -34,6 +34,9 @@ void seal_destroy(struct seal *s);
 /* Sets or replaces the key pair of this side. Sessions stay. DXP_ENOMEM. */
 int seal_identity(struct seal *s, const uint8_t private_key[FABRIC_KEY_BYTES]);
 
+/* Erases secrets that belong to a peer and to no session. */
+void seal_peer_lost(struct seal *s, uint16_t node);
+
 /* Replaces the fabric key, of FABRIC_KEY_BYTES. `former`: accepted from peers too, NULL: none;
  * `send_former`: this side's handshakes use that one. Sessions stay. DXP_ENOMEM: nothing has
  * changed. */

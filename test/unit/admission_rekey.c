@@ -138,12 +138,14 @@ static void admission_rekey__a_restart_keeps_the_key(void **state)
 	f->wall_s -= 1000;
 	fabric_manager_start(f);
 	assert_in_range(shown(f, &unit).former_ms, OVERLAP_S * 1000 - 500, OVERLAP_S * 1000);
-	/* one that went forward ends it */
+	/* one that went forward leaves the time of a start */
 	fabric_manager_stop(f);
 	f->wall_s += 100000;
 	fabric_manager_start(f);
+	assert_in_range(shown(f, &unit).former_ms, FABRIC_TERM_FORMER_MS - 500,
+			FABRIC_TERM_FORMER_MS);
+	fabric_run(f, FABRIC_TERM_FORMER_MS * MS_NS);
 	assert_int_equal(shown(f, &unit).former_ms, 0);
-	fabric_run(f, REKEYED_NS);
 	assert_int_equal(xpu->rekeys, 1);
 	assert_int_equal(rotate(f, &admin, OVERLAP_S, false), DXP_OK);
 	fabric_run(f, REKEYED_NS);
@@ -180,6 +182,26 @@ static void admission_rekey__and_new_key_pairs(void **state)
 	fabric_destroy(f);
 }
 
+static void admission_rekey__a_key_without_memory_for_it_comes_again(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY);
+	struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
+	struct fabric_member *xpu = keyed_start(f, MANAGE_XPU, &admin);
+
+	assert_int_equal(rotate(f, &admin, OVERLAP_S, false), DXP_OK);
+	fabric_run(f, S_NS);
+	assert_int_equal(xpu->rekeys, 1);
+	const uint64_t use_ns = xpu->rekey.use_ns;
+	member_rekey_again(xpu->m);
+	fabric_run(f, S_NS);
+	assert_int_equal(xpu->rekeys, 2);
+	has_key(f, xpu, 1);
+	assert_in_range(xpu->rekey.use_ns, use_ns - 100 * MS_NS, use_ns + 100 * MS_NS);
+	fabric_run(f, REKEYED_NS);
+	assert_int_equal(xpu->rekeys, 2);
+	fabric_destroy(f);
+}
+
 /* A store that records the rotation, after which the manager's process dies. */
 static int dying_save(void *context)
 {
@@ -211,6 +233,45 @@ static void admission_rekey__the_manager_dies_before_it_answers(void **state)
 	fabric_run(f, FABRIC_LEASE_NS);
 	has_key(f, xpu, 1);
 	fabric_destroy(f);
+}
+
+/* No node has the new key when the next manager starts, much later or with a clock that is ahead.
+ * All of them accept it before one sends with it, and accept the former one until all do so. */
+static void admission_rekey__the_next_manager_gives_nodes_time(void **state)
+{
+	static const uint64_t pauses[] = {0, 3 * FABRIC_LEASE_NS};
+
+	for (size_t i = 0; i < ARRAY_COUNT(pauses); i++) {
+		struct fabric *f = world(GRANTS_ANY);
+		struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
+		struct identity unit = admitted(f, 2, ROLE_XPU, "unit");
+		const struct fabric_member *members[] = {keyed_start(f, MANAGE_XPU, &unit),
+							 keyed_start(f, MANAGE_XPU, &unit),
+							 keyed_start(f, MANAGE_HOST, &admin)};
+		uint64_t last_ns = 0, use_ns = UINT64_MAX, use_last_ns = 0, until_ns = UINT64_MAX;
+		fabric_manager_stop(f);
+		f->options.save = dying_save;
+		f->options.save_context = f;
+		fabric_manager_start(f);
+		assert_int_equal(rotate(f, &admin, OVERLAP_S, false), DXP_ETIMEDOUT);
+		fabric_manager_stop(f);
+		f->options.save = NULL;
+		f->loss_ppm = 0;
+		fabric_run(f, pauses[i]);
+		f->wall_s += 2 * OVERLAP_S;
+		fabric_manager_start(f);
+		fabric_run(f, FABRIC_LEASE_NS);
+		for (size_t m = 0; m < ARRAY_COUNT(members); m++) {
+			has_key(f, members[m], 1);
+			last_ns = max_u64(last_ns, members[m]->rekey_ns);
+			use_ns = min_u64(use_ns, members[m]->rekey.use_ns);
+			use_last_ns = max_u64(use_last_ns, members[m]->rekey.use_ns);
+			until_ns = min_u64(until_ns, members[m]->rekey.former_until_ns);
+		}
+		assert_true(last_ns < use_ns);
+		assert_true(use_last_ns + S_NS < until_ns);
+		fabric_destroy(f);
+	}
 }
 
 static int broken_save(void *context)
@@ -314,6 +375,8 @@ int main(void)
 		cmocka_unit_test(admission_rekey__a_restart_keeps_the_key),
 		cmocka_unit_test(admission_rekey__and_new_key_pairs),
 		cmocka_unit_test(admission_rekey__the_manager_dies_before_it_answers),
+		cmocka_unit_test(admission_rekey__the_next_manager_gives_nodes_time),
+		cmocka_unit_test(admission_rekey__a_key_without_memory_for_it_comes_again),
 		cmocka_unit_test(admission_rekey__no_new_key_without_a_record),
 		cmocka_unit_test(admission_rekey__each_refusal_changes_nothing),
 		cmocka_unit_test(fabric_key__opens_only_for_its_pair),

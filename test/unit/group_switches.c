@@ -337,6 +337,25 @@ static void group_switches__a_failure_is_no_loss(void **state)
 	fakes_set(0, 0, DXP_OK);
 }
 
+/* One member loses the switches, and the others have the result: the group is lost at once. */
+static void group_switches__members_that_differ(void **state)
+{
+	struct rig *r = &((struct tree *)*state)->r;
+	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
+	const struct dxp_collective c = {.parts = parts_of(r), .count = 100, .type = DXP_INT32};
+
+	inputs_write(r, DXP_INT32, 100);
+	allreduce(r, g, c);
+	fakes_set(0, 1, DXP_EPEERLOST);
+	const uint64_t begin_ns = clock_now_ns();
+	ok(dxp_allreduce(g, &c));
+	assert_int_equal(dxp_group_wait(g, LONG_NS), DXP_EPEERLOST);
+	has_text("different parts of the result");
+	dxp_group_destroy(g);
+	assert_in_range(clock_now_ns() - begin_ns, 0, HOST_GROUP_END_NS - 1);
+	fakes_set(0, 0, DXP_OK);
+}
+
 /* Switches refuse an operation, at its start or in its results: it continues, and the next one of
  * this kind does not try. */
 static void group_switches__an_unsupported_operation(void **state)
@@ -492,6 +511,7 @@ int main(void)
 		cmocka_unit_test(group_switches__an_abort),
 		cmocka_unit_test(group_switches__an_abort_without_switches),
 		cmocka_unit_test(group_switches__a_failure_is_no_loss),
+		cmocka_unit_test(group_switches__members_that_differ),
 		cmocka_unit_test(group_switches__an_unsupported_operation),
 		cmocka_unit_test(group_switches__too_many_groups),
 		cmocka_unit_test(group_switches__members_that_do_not_suit),

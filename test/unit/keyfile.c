@@ -126,6 +126,70 @@ static void keyfile_read__no_file_and_no_regular_file(void **state)
 	assert_int_equal(keyfile_read(folder, key), DXP_EIO);
 }
 
+#define OTHER 4321 /* a user and group */
+
+static void keyfile_write__keeps_owner_and_mode(void **state)
+{
+	const uint8_t key[FABRIC_KEY_BYTES] = {1};
+	const uid_t owner = geteuid() == 0 ? OTHER : geteuid();
+	uint8_t got[FABRIC_KEY_BYTES];
+	struct stat st;
+
+	assert_int_equal(keyfile_write(path, key), DXP_OK);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(st.st_uid, geteuid());
+	for (mode_t mode = 0400; mode <= 0600; mode += 0200) {
+		write_text(HEX, mode);
+		assert_int_equal(chown(path, owner, geteuid() == 0 ? OTHER : getegid()), 0);
+		assert_int_equal(keyfile_write(path, key), DXP_OK);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_mode & 07777, mode);
+		assert_int_equal(st.st_uid, owner);
+		assert_int_equal(st.st_gid, geteuid() == 0 ? OTHER : getegid());
+		assert_int_equal(keyfile_read(path, got), DXP_OK);
+		assert_memory_equal(got, key, sizeof(got));
+		unlink(path);
+	}
+}
+
+/* Only root can give a file away. */
+static void keyfile_write__a_file_of_another_user(void **state)
+{
+	const uint8_t key[FABRIC_KEY_BYTES] = {1};
+	uint8_t got[FABRIC_KEY_BYTES];
+
+	if (geteuid() != 0)
+		skip();
+	write_text(HEX, 0600);
+	assert_int_equal(chmod(folder, 0777), 0);
+	assert_int_equal(seteuid(OTHER), 0);
+	const int status = keyfile_write(path, key);
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(status, DXP_EIO);
+	assert_int_equal(keyfile_read(path, got), DXP_OK);
+	assert_int_equal(got[1], 0x11);
+}
+
+static void keyfile_write__follows_no_link(void **state)
+{
+	const uint8_t key[FABRIC_KEY_BYTES] = {1};
+	uint8_t got[FABRIC_KEY_BYTES];
+	char target[128];
+	struct stat st;
+
+	write_text(HEX, 0600);
+	snprintf(target, sizeof(target), "%s.real", path);
+	assert_int_equal(rename(path, target), 0);
+	assert_int_equal(symlink("key.real", path), 0);
+	assert_int_equal(keyfile_write(path, key), DXP_EIO);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(keyfile_read(path, got), DXP_OK);
+	assert_int_equal(got[1], 0x11);
+	unlink(target);
+}
+
 int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, scratch_folder_remove)
@@ -137,6 +201,9 @@ int main(void)
 		IN_FOLDER(keyfile_read__rejects_open_modes),
 		IN_FOLDER(keyfile_read__rejects_what_is_no_key),
 		IN_FOLDER(keyfile_read__no_file_and_no_regular_file),
+		IN_FOLDER(keyfile_write__keeps_owner_and_mode),
+		IN_FOLDER(keyfile_write__a_file_of_another_user),
+		IN_FOLDER(keyfile_write__follows_no_link),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

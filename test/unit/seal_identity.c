@@ -206,6 +206,33 @@ static void identity__many_peers(void **state)
 	world_end(&w);
 }
 
+static unsigned agreements(const struct seal *s)
+{
+	static const struct seal_agreement none;
+	unsigned count = 0;
+
+	for (size_t i = 0; i < SEAL_AGREEMENTS; i++)
+		count += memcmp(&s->agreements[i], &none, sizeof(none)) != 0;
+	return count;
+}
+
+/* Nothing of the agreement with a peer stays in memory after its loss. */
+static void identity__a_lost_peer(void **state)
+{
+	struct world w;
+
+	world_make(&w);
+	assert_true(opens(&w, 1, 1, 2, 2));
+	assert_true(opens(&w, 1, 1, 3, 3));
+	assert_int_equal(agreements(w.seals[1]), 2);
+	seal_peer_lost(w.seals[1], 2);
+	assert_int_equal(agreements(w.seals[1]), 1);
+	seal_peer_lost(w.seals[1], 3);
+	assert_int_equal(agreements(w.seals[1]), 0);
+	assert_true(opens(&w, 1, 1, 2, 2));
+	world_end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +242,7 @@ int main(void)
 		cmocka_unit_test(identity__changes),
 		cmocka_unit_test(identity__a_degenerate_key),
 		cmocka_unit_test(identity__many_peers),
+		cmocka_unit_test(identity__a_lost_peer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
