@@ -75,12 +75,15 @@ taken_over() {
 		"and answers after $(((end - begin) / 1000000)) ms"
 }
 
-# counted N: the counters must be those of manager N, which is active.
+# counted N: waits until the counters are those of manager N, which is active. Just after a takeover
+# a program may still ask another manager.
+counters_of() {
+	of_fabric dxp metrics --fabric >"$scratch/metrics" &&
+		grep -qF "dxp_service_up{service=\"manager\",address=\"127.0.0.1:480$1\"} 1" \
+			"$scratch/metrics"
+}
 counted() {
-	of_fabric dxp metrics --fabric >"$scratch/metrics"
-	grep -qF "dxp_service_up{service=\"manager\",address=\"127.0.0.1:480$1\"} 1" \
-		"$scratch/metrics" ||
-		die "no counters of manager $1: $(grep service_up "$scratch/metrics")"
+	wait_for "no counters of manager $1" counters_of "$1"
 }
 
 # Background: collects tables in the file `seen`.
