@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulated host of a group: posts operations, keeps their events, continues allreduces whose
- * switches are lost, and names the cause of a failure, as src/host/group*.c and waits.c do it. */
+/* The simulated host of a group: posts operations, receives their events, and names the cause of a
+ * failure, as src/host/group*.c does it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,146 +8,11 @@
 
 #include "base/util.h"
 #include "collective/cause.h"
-#include "collective/limits.h"
-#include "collective/rescue.h"
 #include "test/support/group_sim.h"
 
 #define LATE_NS (2 * MS_NS) /* longest delay of a member's wait list */
 /* time for the commands of a failed operation to complete: HOST_GROUP_END_NS */
 #define SETTLE_NS (6 * S_NS)
-
-/* ---- commands ---- */
-
-static uint64_t event_name(const struct gsim_host *h, uint32_t member, uint32_t count)
-{
-	return EVENT_NAME(gsim_host_id(h->sim), gsim_member_id(member), count);
-}
-
-static struct host_event *event_find(const struct gsim_host *h, uint64_t event)
-{
-	const uint32_t member = EVENT_XPU(event) - 1u;
-	const struct events *e = member < h->sim->options.members ? &h->events[member] : &h->own;
-
-	return events_find(e, EVENT_COUNT(event));
-}
-
-static int command_send(struct gsim_host *h, uint32_t member, struct command *c, uint64_t *event)
-{
-	const struct dxp_target to = sim_target(h->sim->sim, member, 0);
-	uint8_t data[COMMAND_BYTES_MAX];
-	struct host_event *entry;
-	uint32_t count;
-
-	if (h->knows_lost[member])
-		return DXP_EPEERLOST;
-	int status = events_add(&h->events[member], &count, &entry);
-	if (status != DXP_OK)
-		return status;
-	entry->notified = c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL ? c->to_node : 0;
-	c->event = event_name(h, member, count);
-	c->oldest = events_oldest(&h->events[member]);
-	c->lazy = 1;
-	const int bytes = command_encode(c, data);
-	if (bytes < 0)
-		return bytes;
-	*event = c->event;
-	return outbox_nap(h->outbox, OUTBOX_PEER, &to, data, (uint32_t)bytes, NULL, NULL);
-}
-
-static int command_cancelled(struct gsim_host *h, uint32_t member, uint64_t *event)
-{
-	struct host_event *entry;
-	uint32_t count;
-	const int status = events_add(&h->events[member], &count, &entry);
-
-	if (status == DXP_OK)
-		events_finish(&h->events[member], count, DXP_ECANCELED, NULL);
-	*event = event_name(h, member, count);
-	return status;
-}
-
-/* ---- wait lists ---- */
-
-static int signal_to(struct gsim_host *h, uint64_t event, uint16_t to, uint64_t *out)
-{
-	const uint32_t owner = EVENT_XPU(event) - 1u;
-	struct host_event *entry = event_find(h, event);
-	struct command c = {.op = COMMAND_SIGNAL, .to_node = to, .waits = {event}, .wait_count = 1};
-
-	if (entry->signalled == to) {
-		*out = event_name(h, owner, entry->signal_count);
-		return DXP_OK;
-	}
-	const int status = command_send(h, owner, &c, out);
-	if (status != DXP_OK)
-		return status;
-	events_forget(&h->events[owner], EVENT_COUNT(*out));
-	entry = event_find(h, event);
-	entry->signalled = to;
-	entry->signal_count = EVENT_COUNT(*out);
-	return DXP_OK;
-}
-
-static int append(struct gsim_host *h, uint32_t member, struct command *c, uint64_t name)
-{
-	int status = DXP_OK;
-
-	for (uint8_t i = 0; i < c->wait_count; i++)
-		if (c->waits[i] == name)
-			return DXP_OK;
-	if (c->wait_count == COMMAND_WAITS_MAX) {
-		struct command mark = {.op = COMMAND_MARK, .wait_count = COMMAND_WAITS_MAX};
-		memcpy(mark.waits, c->waits, sizeof(mark.waits));
-		status = command_send(h, member, &mark, &c->waits[0]);
-		events_forget(&h->events[member], EVENT_COUNT(c->waits[0]));
-		c->wait_count = 1;
-	}
-	c->waits[c->wait_count++] = name;
-	return status;
-}
-
-/* Notes that a node must be notified of an event of this host. */
-static void late_note(struct gsim_host *h, uint64_t event, uint32_t member)
-{
-	for (struct gsim_late *late = h->late; late; late = late->next)
-		if (late->event == event)
-			late->nodes |= 1ull << member;
-}
-
-static int resolve(struct gsim_host *h, uint32_t member, struct command *c, uint64_t event,
-		   bool *failed)
-{
-	const struct host_event *entry = event_find(h, event);
-	const uint16_t to = gsim_member_id(member);
-	uint64_t name = event;
-	int status = DXP_OK;
-
-	if (!entry)
-		return DXP_ENOENT;
-	if (entry->state == HOST_EVENT_DONE) {
-		*failed |= entry->status != DXP_OK;
-		return DXP_OK;
-	}
-	if (EVENT_XPU(event) == gsim_host_id(h->sim))
-		late_note(h, event, member);
-	else if (EVENT_XPU(event) != to && entry->notified != to)
-		status = signal_to(h, event, to, &name);
-	return status == DXP_OK ? append(h, member, c, name) : status;
-}
-
-int gsim_command_start(struct gsim_host *h, uint32_t member, struct command *c,
-		       const uint64_t *waits, uint32_t wait_count, uint64_t *event)
-{
-	bool failed = false;
-	int status = h->knows_lost[member] ? DXP_EPEERLOST : DXP_OK;
-
-	c->wait_count = 0;
-	for (uint32_t i = 0; i < wait_count && status == DXP_OK && !failed; i++)
-		status = resolve(h, member, c, waits[i], &failed);
-	if (status != DXP_OK)
-		return status;
-	return failed ? command_cancelled(h, member, event) : command_send(h, member, c, event);
-}
 
 /* ---- begin of an operation ---- */
 
@@ -249,116 +114,11 @@ static void operation_start(struct gsim_host *h)
 			   dxp_status_text(status));
 }
 
-/* ---- lost switches ---- */
-
-static void report_add(const struct gsim_host *h, struct rescue *r, uint32_t member, uint64_t end)
-{
-	const struct host_event *entry = event_find(h, end);
-
-	if (!entry || (entry->state == HOST_EVENT_DONE && entry->status == DXP_OK))
-		rescue_add(r, member, RESCUE_COMPLETE, DXP_OK, 0);
-	else if (entry->state == HOST_EVENT_DONE)
-		rescue_add(r, member, RESCUE_FAILED, entry->status, 0);
-	else if (!entry->lost)
-		rescue_add(r, member, RESCUE_PENDING, DXP_OK, 0);
-	else
-		rescue_add(r, member, RESCUE_LOST, entry->status, entry->done_bytes);
-}
-
-static int settle(struct gsim_host *h, uint32_t member, uint64_t command, uint64_t end, int status)
-{
-	struct command c = {.op = COMMAND_SETTLE, .settles = command};
-	const struct host_event *entry = end ? event_find(h, end) : NULL;
-	uint64_t event;
-
-	if (h->knows_lost[member])
-		return DXP_EPEERLOST;
-	if (entry && entry->state == HOST_EVENT_DONE && entry->status != DXP_OK)
-		status = DXP_ECANCELED;
-	c.status = status;
-	const bool waits = entry && entry->state != HOST_EVENT_DONE;
-	status = gsim_command_start(h, member, &c, &end, waits ? 1 : 0, &event);
-	if (status == DXP_OK)
-		events_forget(&h->events[member], EVENT_COUNT(event));
-	return status;
-}
-
-static int rest_post(struct gsim_host *h, struct gsim_operation *o, uint64_t done_bytes,
-		     uint64_t ends[GSIM_MEMBERS])
-{
-	struct plan_request r = o->request;
-	struct plan plan;
-
-	if (h->sim->options.defect == GSIM_REST_SHORT)
-		done_bytes += r.element_bytes;
-	o->done_bytes = done_bytes;
-	r.count -= done_bytes / r.element_bytes;
-	r.way = DXP_WAY_AUTO;
-	r.guarded = h->guarded;
-	int status = plan_make(&r, &plan);
-	if (status == DXP_OK)
-		status = gsim_post(h, o, &plan, true, ends);
-	plan_free(&plan);
-	return status;
-}
-
-static int lost_continue(struct gsim_host *h, struct gsim_operation *o, const struct rescue *r,
-			 enum rescue_step step)
-{
-	uint64_t ends[GSIM_MEMBERS] = {0};
-	int status = DXP_OK;
-
-	if (step == RESCUE_CANCEL)
-		return DXP_ECANCELED;
-	if (step == RESCUE_DIFFER) {
-		gsim_wrong(h->sim, "operation %u: members report different parts of the result",
-			   o->number);
-		return DXP_EPEERLOST;
-	}
-	if (step == RESCUE_REST)
-		status = rest_post(h, o, r->done_bytes, ends);
-	for (uint32_t m = 0; m < h->sim->options.members && status == DXP_OK; m++)
-		status = settle(h, m, o->ends[m], ends[m], DXP_OK);
-	h->continued += status == DXP_OK;
-	return status;
-}
-
-/* Returns false if the operation must be looked at again later. */
-static bool operation_look(struct gsim_host *h, struct gsim_operation *o)
-{
-	const uint64_t bytes = o->request.count * o->request.element_bytes;
-	struct rescue r = {0};
-
-	for (uint32_t m = 0; m < h->sim->options.members; m++)
-		report_add(h, &r, m, o->ends[m]);
-	if (h->sim->options.defect == GSIM_RESCUE_EARLY && r.lost)
-		r.pending = 0;
-	const enum rescue_step step = rescue_decide(&r, bytes);
-	if (step == RESCUE_NOTHING)
-		return true;
-	h->suspended = true;
-	if (step == RESCUE_AWAIT)
-		return false;
-	const int status = lost_continue(h, o, &r, step);
-	for (uint32_t m = 0; m < h->sim->options.members && status != DXP_OK; m++)
-		if (r.is_lost[m])
-			(void)settle(h, m, o->ends[m], 0, status);
-	o->through = false;
-	return true;
-}
-
-static void rescue(struct gsim_host *h)
-{
-	for (struct gsim_operation *o = h->first; o; o = o->next)
-		if (o->through && !operation_look(h, o))
-			return;
-}
-
 /* ---- end of an operation ---- */
 
 static bool event_ended(const struct gsim_host *h, uint64_t event, int *status)
 {
-	const struct host_event *entry = event ? event_find(h, event) : NULL;
+	const struct host_event *entry = event ? gsim_event_find(h, event) : NULL;
 
 	*status = entry ? entry->status : DXP_OK;
 	return !entry || entry->state == HOST_EVENT_DONE;
@@ -458,7 +218,7 @@ static void lost_receive(struct gsim_host *h, const uint8_t *data, uint32_t byte
 		gsim_wrong(h->sim, "a report of lost switches does not parse");
 		return;
 	}
-	struct host_event *entry = event_find(h, lost.event);
+	struct host_event *entry = gsim_event_find(h, lost.event);
 	if (!entry || entry->state != HOST_EVENT_PENDING)
 		return;
 	entry->lost = true;
@@ -535,7 +295,7 @@ static void host_poll(void *context, uint64_t now_ns)
 
 	messages_receive(h);
 	lates_end(h, now_ns);
-	rescue(h);
+	gsim_rescue(h);
 	while (first_retire(h))
 		;
 	while (h->status == DXP_OK && !h->failed_ns && h->started < o->calls &&

@@ -244,9 +244,18 @@ void gsim_host_learn(struct gsim_host *h, uint32_t lost);
 /* True: the host has started and completed everything, or the group is lost, and every event of
  * living members is known. */
 bool gsim_host_over(const struct gsim_host *h);
-/* Arguments of RUN that combine contributions; `c->op` and others are set. */
+
+/* ---- group_command.c ---- */
+/* Sends a command, which waits for these events. Sets *event to its event, which is cancelled if
+ * one of the awaited ones has failed. The caller has filled `c`, except its events. */
 int gsim_command_start(struct gsim_host *h, uint32_t member, struct command *c,
 		       const uint64_t *waits, uint32_t wait_count, uint64_t *event);
+/* Returns NULL if the event is unknown. */
+struct host_event *gsim_event_find(const struct gsim_host *h, uint64_t event);
+
+/* ---- group_rescue.c ---- */
+/* Continues or ends allreduces whose switches are lost, in the order of their start. */
+void gsim_rescue(struct gsim_host *h);
 
 /* ---- group_post.c ---- */
 /* Posts a plan. `more`: the rest of an operation without switches. */
