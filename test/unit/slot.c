@@ -1,110 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests xPUs in this process through the host library. Skipped without OpenCL. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "test/unit/slot_rig.h"
+
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include <dxp/mmd.h>
-
 #include "base/clock.h"
-#include "base/util.h"
 #include "wire/command.h"
 #include "node/node.h"
 #include "xpu/cfg.h"
-#include "test/support/daemons.h"
 
-#define WAIT_NS DAEMONS_WAIT_NS
-#define MEMORY  DAEMONS_MEMORY
-
-static const char source[] =
-	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
-	"kernel void hold(volatile global uint *p, uint n) { while (p[0] != n) ; }\n"
-	"kernel void slow(global uint *p, uint n) { for (volatile uint i = 0; i < n; i++) p[0] = "
-	"i; }\n";
-
-static struct daemons w;
-static struct dxp_program *program_one, *program_two;
-
-static void ok(int status)
-{
-	if (status != DXP_OK)
-		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
-}
-
-static uint64_t allocate(struct dxp_xpu *x, uint64_t bytes)
-{
-	uint64_t address;
-
-	ok(dxp_mem_alloc(x, bytes, &address));
-	return address;
-}
-
-static uint64_t free_bytes(struct dxp_xpu *x)
-{
-	struct dxp_xpu_caps caps;
-
-	ok(dxp_xpu_caps(x, &caps));
-	return caps.free_bytes;
-}
-
-static uint32_t word(struct dxp_xpu *x, uint64_t address)
-{
-	uint32_t value;
-
-	ok(dxp_mem_read(x, &value, address, sizeof(value)));
-	return value;
-}
-
-static dxp_event run_notified(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
-			      const dxp_event *wait, bool lazy)
-{
-	struct dxp_argument arguments[2] = {{.kind = DXP_ARGUMENT_BUFFER, .address = address},
-					    {.kind = DXP_ARGUMENT_BYTES, .bytes = 4}};
-	struct dxp_launch launch = {
-		.program = x == w.two ? program_two : program_one,
-		.kernel = kernel,
-		.dimensions = 1,
-		.global = {1},
-		.arguments = arguments,
-		.argument_count = 2,
-		.wait = wait,
-		.wait_count = wait != NULL,
-		.lazy = lazy,
-	};
-	dxp_event event;
-
-	memcpy(arguments[1].value, &n, sizeof(n));
-	ok(dxp_run(x, &launch, &event));
-	return event;
-}
-
-static dxp_event run(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
-		     const dxp_event *wait)
-{
-	return run_notified(x, kernel, address, n, wait, false);
-}
-
-static dxp_event transfer(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source_address,
-			  uint64_t address, uint64_t bytes, const dxp_event *wait)
-{
-	const struct dxp_transfer t = {source_address, address, bytes, wait, wait != NULL};
-	dxp_event event;
-
-	ok(dxp_send(from, to, &t, &event));
-	return event;
-}
-
-static int wait_for(dxp_event event)
-{
-	return dxp_event_wait(w.fabric, event, WAIT_NS, NULL);
-}
+#define MEMORY DAEMONS_MEMORY
 
 static void memory__is_zero_and_comes_back(void **state)
 {
@@ -158,116 +64,6 @@ static void run__late_events_all_come(void **state)
 	assert_int_equal(wait_for(events[1]), DXP_ENOENT);
 	assert_int_equal(wait_for(events[0]), DXP_OK);
 	ok(dxp_mem_free(w.one, address));
-}
-
-static void words_set(uint64_t address, uint32_t value)
-{
-	ok(dxp_mem_write(w.one, address, &value, sizeof(value)));
-}
-
-/* Waits until xPU `one` knows that the event has completed. */
-static void event_known(dxp_event event)
-{
-	const struct dxp_waits waits = {.events = &event, .count = 1};
-	dxp_event mark;
-
-	ok(dxp_mark(w.one, &waits, &mark));
-	ok(wait_for(mark));
-}
-
-/* A mark with an event of another xPU does not wait for a kernel that was posted before the mark,
- * unless it is in its list. */
-static void mark__does_not_wait_for_other_kernels(void **state)
-{
-	const uint64_t a = allocate(w.one, 64), b = allocate(w.one, 64), c = allocate(w.two, 64);
-	dxp_event gate, mark;
-
-	words_set(a, 0);
-	words_set(b, 0);
-	ok(dxp_event_create(w.fabric, &gate));
-	const dxp_event first = run(w.one, "hold", a, 1, NULL);
-	const dxp_event second = run(w.one, "hold", b, 1, NULL);
-	const dxp_event far = run(w.two, "add", c, 1, &gate);
-	const dxp_event list[] = {first, far};
-	const struct dxp_waits waits = {.events = list, .count = 2};
-	ok(dxp_mark(w.one, &waits, &mark));
-	ok(dxp_event_set(w.fabric, gate, DXP_OK));
-	event_known(far);
-	assert_int_equal(dxp_event_done(w.fabric, mark), 0);
-	words_set(a, 1);
-	ok(wait_for(mark));
-	assert_int_equal(dxp_event_done(w.fabric, second), 0);
-	words_set(b, 1);
-	ok(wait_for(second));
-	dxp_event_forget(w.fabric, gate);
-	ok(dxp_mem_free(w.one, a));
-	ok(dxp_mem_free(w.one, b));
-	ok(dxp_mem_free(w.two, c));
-}
-
-/* Its list has only a kernel of the same xPU. */
-static void mark__does_not_wait_for_earlier_kernels(void **state)
-{
-	enum { OTHERS = 6 };
-	const uint64_t a = allocate(w.one, 64), b = allocate(w.one, 64);
-	dxp_event mark, posted, last = 0;
-
-	words_set(a, 0);
-	words_set(b, 0);
-	const dxp_event first = run(w.one, "hold", a, 1, NULL);
-	for (int i = 0; i < OTHERS; i++)
-		last = run(w.one, "hold", b, 1, NULL);
-	const struct dxp_waits waits = {.events = &first, .count = 1};
-	ok(dxp_mark(w.one, &waits, &mark));
-	/* Its completion shows that the xPU has looked at the mark above. */
-	ok(dxp_mark(w.one, NULL, &posted));
-	ok(wait_for(posted));
-	assert_int_equal(dxp_event_done(w.fabric, mark), 0);
-	words_set(a, 1);
-	const int status = wait_for(mark);
-	assert_int_equal(dxp_event_done(w.fabric, last), 0);
-	words_set(b, 1);
-	ok(wait_for(last));
-	ok(status);
-	ok(dxp_mem_free(w.one, a));
-	ok(dxp_mem_free(w.one, b));
-}
-
-static uint64_t start_of(dxp_event event)
-{
-	struct dxp_event_times times;
-
-	ok(dxp_event_wait(w.fabric, event, WAIT_NS, &times));
-	return times.started_ns;
-}
-
-/* Of kernels that are ready, the one that was posted first is next, although the worker is busy
- * with later ones. Long kernels are not queued in the worker. */
-static void run__earlier_kernels_first(void **state)
-{
-	enum { LATER = 6, LONG = 2000000 };
-	const uint64_t a = allocate(w.one, 64), b = allocate(w.one, 64);
-	dxp_event gate, mark, later[LATER];
-
-	words_set(a, 0);
-	for (int i = 0; i < LATER; i++)
-		ok(wait_for(run(w.one, "slow", b, LONG, NULL)));
-	ok(dxp_event_create(w.fabric, &gate));
-	const dxp_event early = run(w.one, "add", b, 1, &gate);
-	const dxp_event hold = run(w.one, "hold", a, 1, NULL);
-	for (int i = 0; i < LATER; i++)
-		later[i] = run(w.one, "slow", b, LONG, NULL);
-	/* Its completion shows that the xPU has looked at all commands above. */
-	ok(dxp_mark(w.one, NULL, &mark));
-	ok(wait_for(mark));
-	ok(dxp_event_set(w.fabric, gate, DXP_OK));
-	event_known(gate);
-	words_set(a, 1);
-	ok(wait_for(hold));
-	assert_true(start_of(early) < start_of(later[LATER - 1]));
-	dxp_event_forget(w.fabric, gate);
-	ok(dxp_mem_free(w.one, a));
-	ok(dxp_mem_free(w.one, b));
 }
 
 static void run__wrong_ones(void **state)
@@ -523,31 +319,12 @@ static void message__rejected(void **state)
 	node_close(n);
 }
 
-static int world_open(void **state)
-{
-	if (daemons_open(&w) != DXP_OK)
-		return -1;
-	ok(dxp_program_build(w.one, source, NULL, &program_one));
-	ok(dxp_program_build(w.two, source, NULL, &program_two));
-	return 0;
-}
-
-static int world_close(void **state)
-{
-	dxp_program_release(program_one);
-	dxp_program_release(program_two);
-	return daemons_close(&w);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory__is_zero_and_comes_back),
 		cmocka_unit_test(run__in_order_and_timed),
 		cmocka_unit_test(run__late_events_all_come),
-		cmocka_unit_test(mark__does_not_wait_for_other_kernels),
-		cmocka_unit_test(mark__does_not_wait_for_earlier_kernels),
-		cmocka_unit_test(run__earlier_kernels_first),
 		cmocka_unit_test(run__wrong_ones),
 		cmocka_unit_test(build__log_of_a_failure),
 		cmocka_unit_test(build__a_thousand_live_programs),
@@ -559,9 +336,7 @@ int main(void)
 		cmocka_unit_test(message__rejected),
 	};
 
-	if (!daemons_opencl()) {
-		printf("skipped: no OpenCL device that works in host memory\n");
+	if (world_missing())
 		return 77;
-	}
 	return cmocka_run_group_tests(tests, world_open, world_close);
 }
