@@ -220,6 +220,52 @@ static void registry__refusals_are_limited(void **state)
 	fabric_destroy(f);
 }
 
+/* Begins a term of a manager and returns the number in its EVENT_LOST; 0: there is none. `saved`:
+ * the store then gets all events. */
+static uint64_t term_report(struct event_losses *losses, unsigned unsaved, bool saved)
+{
+	static struct rng rng = {1};
+	const struct registry_options options = {.policy = GRANTS_EXPLICIT,
+						 .events = FABRIC_EVENTS_MIN,
+						 .entropy = rng_entropy_rng,
+						 .entropy_context = &rng};
+	struct registry *r;
+	struct datagram out[DATAGRAM_BATCH];
+	uint64_t reported = 0;
+
+	assert_int_equal(registry_create(&options, &r), DXP_OK);
+	struct event_journal *l = registry_events(r);
+	event_journal_begin(l, losses);
+	registry_start(r, S_NS);
+	registry_send(r, out, DATAGRAM_BATCH, S_NS);
+	const struct event_row *last = event_journal_next(l, l->next - 1);
+	if (last && last->kind == EVENT_LOST)
+		reported = strtoull(last->text, NULL, 10);
+	if (saved)
+		l->unsaved = l->next;
+	for (unsigned i = 0; i < unsaved; i++)
+		event_journal_add(l, l->next, EVENT_JOINED, "a name", "a text");
+	event_journal_end(l, losses);
+	registry_destroy(r);
+	return reported;
+}
+
+/* A loss is reported once, in the next term, and again if the store did not get the report. */
+static void event_journal__losses_of_earlier_terms(void **state)
+{
+	struct event_losses losses = {0};
+
+	assert_int_equal(term_report(&losses, 5, true), 0);
+	assert_int_equal(losses.lost, 5);
+	assert_int_equal(term_report(&losses, 0, false), 5);
+	const uint64_t lost = losses.lost;
+	assert_true(lost > 5);
+	assert_int_equal(term_report(&losses, 0, true), lost);
+	assert_int_equal(term_report(&losses, 0, true), 0);
+	assert_int_equal(term_report(&losses, 2, true), 0);
+	assert_int_equal(term_report(&losses, 0, true), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +274,7 @@ int main(void)
 		cmocka_unit_test(events_page__lengths),
 		cmocka_unit_test(event_kinds__names),
 		cmocka_unit_test(event_journal__bound_and_pages),
+		cmocka_unit_test(event_journal__losses_of_earlier_terms),
 		cmocka_unit_test(registry__events_in_order),
 		cmocka_unit_test(registry__refusals_are_limited),
 	};

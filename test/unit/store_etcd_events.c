@@ -62,6 +62,25 @@ static unsigned event_keys(const struct fake_etcd *e)
 	return count;
 }
 
+/* Opens a store whose manager is active. */
+static struct store *active_open(struct fake_client *c)
+{
+	struct store *s = manager_open(c);
+
+	assert_true(becomes_active(c, s, S_NS));
+	return s;
+}
+
+/* Ends a case. `after` may be NULL. */
+static void all_close(struct fake_etcd *e, struct store *s, struct registry *r,
+		      struct registry *after)
+{
+	registry_destroy(r);
+	registry_destroy(after);
+	store_close(s);
+	etcd_free(e);
+}
+
 /* Lets time pass, in steps in which the lease is kept. */
 static void pass(struct fake_etcd *e, struct store *s, uint64_t ns)
 {
@@ -88,9 +107,8 @@ static void store_log_save__survives_takeovers_and_is_bounded(void **state)
 	uint64_t last = 0;
 
 	for (unsigned round = 0; round < 9; round++) {
-		struct store *s = manager_open(&c);
+		struct store *s = active_open(&c);
 		struct registry *r = small_registry();
-		assert_true(becomes_active(&c, s, S_NS));
 		assert_int_equal(store_load(s, r), DXP_OK);
 		events_expect(r, last > FABRIC_EVENTS_MIN ? last - FABRIC_EVENTS_MIN + 1 : 1, last);
 		for (unsigned i = 0; i < 10; i++) {
@@ -116,10 +134,9 @@ static void store_log_save__shares_transactions(void **state)
 {
 	struct fake_etcd *e = etcd_make();
 	struct fake_client c = {.etcd = e};
-	struct store *s = manager_open(&c);
+	struct store *s = active_open(&c);
 	struct registry *r = small_registry();
 
-	assert_true(becomes_active(&c, s, S_NS));
 	assert_true(store_log_save(s, r, false) == UINT64_MAX);
 	registry_fill(r, 1);
 	events_add(r, 1);
@@ -146,9 +163,7 @@ static void store_log_save__shares_transactions(void **state)
 	assert_true(store_log_save(s, r, true) == UINT64_MAX); /* the manager ends */
 	assert_int_equal(event_keys(e), 3);
 	assert_int_equal(registry_events(r)->unsaved, registry_events(r)->next);
-	registry_destroy(r);
-	store_close(s);
-	etcd_free(e);
+	all_close(e, s, r, NULL);
 }
 
 /* A burst that fills a transaction is written at once. */
@@ -156,10 +171,9 @@ static void store_log_save__a_burst_waits_for_nothing(void **state)
 {
 	struct fake_etcd *e = etcd_make();
 	struct fake_client c = {.etcd = e};
-	struct store *s = manager_open(&c);
+	struct store *s = active_open(&c);
 	struct registry *r = registry_make();
 
-	assert_true(becomes_active(&c, s, S_NS));
 	events_add(r, 16 * ETCD_EVENTS_PART - 1);
 	assert_true(store_log_save(s, r, false) != UINT64_MAX);
 	assert_int_equal(event_keys(e), 0);
@@ -167,9 +181,7 @@ static void store_log_save__a_burst_waits_for_nothing(void **state)
 	store_log_save(s, r, false);
 	assert_int_equal(event_keys(e), 16);
 	assert_int_equal(registry_events(r)->unsaved, 16 * ETCD_EVENTS_PART + 1);
-	registry_destroy(r);
-	store_close(s);
-	etcd_free(e);
+	all_close(e, s, r, NULL);
 }
 
 /* Each event is written once, in a key with the others of the last seconds. Rewriting a block of 16
@@ -183,9 +195,8 @@ static void store_log_save__bytes(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct fake_etcd *e = etcd_make();
 		struct fake_client c = {.etcd = e};
-		struct store *s = manager_open(&c);
+		struct store *s = active_open(&c);
 		struct registry *r = registry_make();
-		assert_true(becomes_active(&c, s, S_NS));
 		const uint64_t begin = e->put_bytes, until_ns = e->now_ns + 300 * S_NS;
 		const unsigned transactions = e->transactions;
 		uint64_t next_ns = e->now_ns;
@@ -204,9 +215,7 @@ static void store_log_save__bytes(void **state)
 			      e->transactions - transactions);
 		assert_true(bytes <= cases[i].bytes_most);
 		assert_true(e->transactions - transactions <= 101 + events / 256);
-		registry_destroy(r);
-		store_close(s);
-		etcd_free(e);
+		all_close(e, s, r, NULL);
 	}
 }
 
@@ -216,13 +225,12 @@ static void store_log_save__failures_end_no_term(void **state)
 {
 	struct fake_etcd *e = etcd_make();
 	struct fake_client c = {.etcd = e};
-	struct store *s = manager_open(&c);
+	struct store *s = active_open(&c);
 	struct registry *r = small_registry(), *after = small_registry();
 	struct event_journal *l = registry_events(r);
 	struct datagram out[DATAGRAM_BATCH];
 	unsigned failures = 0;
 
-	assert_true(becomes_active(&c, s, S_NS));
 	const uint64_t term = store_term(s), until_ns = e->now_ns + 300 * S_NS;
 	registry_start(r, e->now_ns);
 	assert_true(store_log_save(s, r, true) == UINT64_MAX);
@@ -263,10 +271,7 @@ static void store_log_save__failures_end_no_term(void **state)
 	registry_fill(r, 1);
 	assert_int_equal(store_save(s, r), DXP_EIO);
 	assert_false(store_term(s));
-	registry_destroy(r);
-	registry_destroy(after);
-	store_close(s);
-	etcd_free(e);
+	all_close(e, s, r, after);
 }
 
 /* More events than a transaction has. */
@@ -274,18 +279,14 @@ static void store_log_save__backlog(void **state)
 {
 	struct fake_etcd *e = etcd_make();
 	struct fake_client c = {.etcd = e};
-	struct store *s = manager_open(&c);
+	struct store *s = active_open(&c);
 	struct registry *before = registry_make(), *after = registry_make();
 
-	assert_true(becomes_active(&c, s, S_NS));
 	events_add(before, 1000);
 	log_save_all(e, s, before);
 	assert_int_equal(store_load(s, after), DXP_OK);
 	events_expect(after, 1, 1000);
-	registry_destroy(before);
-	registry_destroy(after);
-	store_close(s);
-	etcd_free(e);
+	all_close(e, s, before, after);
 }
 
 /* The first write has an unknown outcome. The next one adds new events to none of its keys, so a
@@ -295,9 +296,8 @@ static void store_log_save__late_copy(void **state)
 	for (enum fake_fault fault = FAKE_LOST; fault < FAKE_FAULTS; fault++) {
 		struct fake_etcd *e = etcd_make();
 		struct fake_client c = {.etcd = e, .fault = fake_once};
-		struct store *s = manager_open(&c);
+		struct store *s = active_open(&c);
 		struct registry *r = small_registry(), *after = small_registry();
-		assert_true(becomes_active(&c, s, S_NS));
 		events_add(r, 20);
 		c.next = fault;
 		char *late = NULL;
@@ -315,10 +315,7 @@ static void store_log_save__late_copy(void **state)
 		fake_late_run(e);
 		assert_int_equal(store_load(s, after), DXP_OK);
 		events_expect(after, 1, registry_events(r)->next - 1);
-		registry_destroy(r);
-		registry_destroy(after);
-		store_close(s);
-		etcd_free(e);
+		all_close(e, s, r, after);
 	}
 }
 
@@ -328,9 +325,8 @@ static void store_save__after_a_lost_answer_of_events(void **state)
 	for (enum fake_fault fault = FAKE_LOST; fault < FAKE_FAULTS; fault++) {
 		struct fake_etcd *e = etcd_make();
 		struct fake_client c = {.etcd = e, .fault = fake_once};
-		struct store *s = manager_open(&c);
+		struct store *s = active_open(&c);
 		struct registry *r = small_registry(), *after = small_registry();
-		assert_true(becomes_active(&c, s, S_NS));
 		events_add(r, 5);
 		store_log_save(s, r, false);
 		pass(e, s, WAIT_NS);
@@ -346,10 +342,7 @@ static void store_save__after_a_lost_answer_of_events(void **state)
 		assert_int_equal(store_load(s, after), DXP_OK);
 		events_expect(after, 1, 10);
 		assert_int_equal(registry_node_count(after, NODE_DEAD), 2);
-		registry_destroy(r);
-		registry_destroy(after);
-		store_close(s);
-		etcd_free(e);
+		all_close(e, s, r, after);
 	}
 }
 
@@ -358,9 +351,8 @@ static void store_log_save__survives_each_fault(void **state)
 	for (enum fake_fault fault = FAKE_LOST; fault < FAKE_FAULTS; fault++) {
 		struct fake_etcd *e = etcd_make();
 		struct fake_client c = {.etcd = e, .fault = fake_once};
-		struct store *s = manager_open(&c);
+		struct store *s = active_open(&c);
 		struct registry *r = small_registry(), *after = small_registry();
-		assert_true(becomes_active(&c, s, S_NS));
 		events_add(r, 3);
 		c.next = fault;
 		assert_true(store_log_save(s, r, true) == UINT64_MAX);
@@ -369,10 +361,7 @@ static void store_log_save__survives_each_fault(void **state)
 		fake_late_run(e); /* the first transaction must not replace the second one */
 		assert_int_equal(store_load(s, after), DXP_OK);
 		events_expect(after, 1, 6);
-		registry_destroy(r);
-		registry_destroy(after);
-		store_close(s);
-		etcd_free(e);
+		all_close(e, s, r, after);
 	}
 }
 
@@ -404,10 +393,9 @@ static void store_load__leaves_damaged_events_out(void **state)
 {
 	struct fake_etcd *e = etcd_make();
 	struct fake_client c = {.etcd = e};
-	struct store *s = manager_open(&c);
+	struct store *s = active_open(&c);
 	struct registry *r = registry_make(), *after = registry_make();
 
-	assert_true(becomes_active(&c, s, S_NS));
 	registry_fill(r, 2);
 	events_add(r, 50);
 	assert_int_equal(store_save(s, r), DXP_OK);
@@ -423,10 +411,7 @@ static void store_load__leaves_damaged_events_out(void **state)
 	row = event_journal_next(registry_events(after), 33);
 	assert_int_equal(row->sequence, 49);
 	assert_int_equal(registry_node_count(after, NODE_DEAD), 2);
-	registry_destroy(r);
-	registry_destroy(after);
-	store_close(s);
-	etcd_free(e);
+	all_close(e, s, r, after);
 }
 
 /* Keys of 18 digits, of an older layout, are deleted at the next takeover, with one warning. */
@@ -434,12 +419,11 @@ static void store_load__deletes_an_older_layout(void **state)
 {
 	struct fake_etcd *e = etcd_make();
 	struct fake_client c = {.etcd = e};
-	struct store *s = manager_open(&c);
+	struct store *s = active_open(&c);
 	struct registry *r = small_registry(), *after = small_registry();
 	struct stderr_capture capture;
 	char key[64], text[1024];
 
-	assert_true(becomes_active(&c, s, S_NS));
 	events_add(r, 20);
 	log_save_all(e, s, r);
 	for (unsigned i = 0; i < ETCD_ROWS_MAX + 20; i++) {
@@ -457,106 +441,7 @@ static void store_load__deletes_an_older_layout(void **state)
 	assert_int_equal(event_keys(e), 2);
 	assert_int_equal(registry_events(after)->next, 21);
 	events_expect(after, 1, 20);
-	registry_destroy(r);
-	registry_destroy(after);
-	store_close(s);
-	etcd_free(e);
-}
-
-/* Begins a term of a manager and returns the number in its EVENT_LOST; 0: there is none. `saved`:
- * the store then gets all events. */
-static uint64_t term_report(struct event_losses *losses, unsigned unsaved, bool saved)
-{
-	struct registry *r = small_registry();
-	struct event_journal *l = registry_events(r);
-	struct datagram out[DATAGRAM_BATCH];
-	uint64_t reported = 0;
-
-	event_journal_begin(l, losses);
-	registry_start(r, S_NS);
-	registry_send(r, out, DATAGRAM_BATCH, S_NS);
-	const struct event_row *last = event_journal_next(l, l->next - 1);
-	if (last && last->kind == EVENT_LOST)
-		reported = strtoull(last->text, NULL, 10);
-	if (saved)
-		l->unsaved = l->next;
-	events_add(r, unsaved);
-	event_journal_end(l, losses);
-	registry_destroy(r);
-	return reported;
-}
-
-/* A loss is reported once, in the next term, and again if the store did not get the report. */
-static void event_journal__losses_of_earlier_terms(void **state)
-{
-	struct event_losses losses = {0};
-
-	assert_int_equal(term_report(&losses, 5, true), 0);
-	assert_int_equal(losses.lost, 5);
-	assert_int_equal(term_report(&losses, 0, false), 5);
-	const uint64_t lost = losses.lost;
-	assert_true(lost > 5);
-	assert_int_equal(term_report(&losses, 0, true), lost);
-	assert_int_equal(term_report(&losses, 0, true), 0);
-	assert_int_equal(term_report(&losses, 2, true), 0);
-	assert_int_equal(term_report(&losses, 0, true), 2);
-}
-
-/* Names and texts with control characters, and the longest ones, stay one line. */
-static void etcd_events__texts(void **state)
-{
-	struct event_journal a, b;
-	char longest[EVENT_TEXT_BYTES + 50];
-
-	memset(longest, 'x', sizeof(longest) - 1);
-	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(event_journal_create(&a, 100), DXP_OK);
-	assert_int_equal(event_journal_create(&b, 100), DXP_OK);
-	for (unsigned i = 0; i < 2 * ETCD_EVENTS_PART; i++)
-		event_journal_add(&a, INT64_MAX, EVENT_UNLOGGED, i % 2 ? longest : "a\tb\n", "%s",
-				  i % 2 ? longest : "c\td\ne");
-	for (uint64_t first = 1; first < a.next; first += ETCD_EVENTS_PART) {
-		char *text = etcd_events_write(&a, first, first + ETCD_EVENTS_PART);
-		assert_non_null(text);
-		assert_int_equal(etcd_events_read(text, first, &b), 0);
-		free(text);
-	}
-	assert_int_equal(b.next, a.next);
-	assert_string_equal(event_journal_next(&b, 1)->subject, "a?b?");
-	assert_string_equal(event_journal_next(&b, 1)->text, "c?d?e");
-	assert_string_equal(event_journal_next(&b, 2)->text, event_journal_next(&a, 2)->text);
-	event_journal_destroy(&a);
-	event_journal_destroy(&b);
-}
-
-static void etcd_events_read__rejects(void **state)
-{
-	static const char *const bad[] = {"1",
-					  "1 2",
-					  "1 2 3",
-					  "1 2 3 a",
-					  "x 2 3 a\tb",
-					  "1 x 3 a\tb",
-					  "1 2 x a\tb",
-					  "1 2 256 a\tb",
-					  "1 2 0 a\tb",
-					  "16 2 3 a\tb",
-					  "-1 2 3 a\tb",
-					  "99999999999999999999 2 3 a\tb",
-					  "1 9999999999999999999 3 a\tb"};
-	char text[64];
-
-	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
-		struct event_journal l;
-		assert_int_equal(event_journal_create(&l, 100), DXP_OK);
-		snprintf(text, sizeof(text), "%s", bad[i]);
-		assert_int_equal(etcd_events_read(text, 0, &l), 1);
-		assert_null(event_journal_next(&l, 0));
-		snprintf(text, sizeof(text), "%s\n1 2 3 a\tb\n", bad[i]); /* the next line counts */
-		assert_int_equal(etcd_events_read(text, 0, &l), 1);
-		assert_non_null(event_journal_next(&l, 0));
-		event_journal_destroy(&l);
-	}
+	all_close(e, s, r, after);
 }
 
 int main(void)
@@ -574,9 +459,6 @@ int main(void)
 		cmocka_unit_test(store_log_save__without_the_lease_writes_nothing),
 		cmocka_unit_test(store_load__leaves_damaged_events_out),
 		cmocka_unit_test(store_load__deletes_an_older_layout),
-		cmocka_unit_test(event_journal__losses_of_earlier_terms),
-		cmocka_unit_test(etcd_events__texts),
-		cmocka_unit_test(etcd_events_read__rejects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
