@@ -138,7 +138,7 @@ static void admission_rekey__a_restart_keeps_the_key(void **state)
 	f->wall_s -= 1000;
 	fabric_manager_start(f);
 	assert_in_range(shown(f, &unit).former_ms, OVERLAP_S * 1000 - 500, OVERLAP_S * 1000);
-	/* one that went forward leaves the time of a start */
+	/* a clock that went forward leaves the overlap of a start */
 	fabric_manager_stop(f);
 	f->wall_s += 100000;
 	fabric_manager_start(f);
@@ -214,20 +214,32 @@ static int dying_save(void *context)
 	return DXP_OK;
 }
 
+/* Starts the manager again, with this function that saves changes. */
+static void start_again(struct fabric *f, int (*save)(void *context))
+{
+	fabric_manager_stop(f);
+	f->options.save = save;
+	f->options.save_context = f;
+	fabric_manager_start(f);
+}
+
+/* The manager records a rotation and dies before it answers. It does not start again. */
+static void rotate_and_die(struct fabric *f, const struct identity *admin)
+{
+	start_again(f, dying_save);
+	assert_int_equal(rotate(f, admin, OVERLAP_S, false), DXP_ETIMEDOUT);
+	fabric_manager_stop(f);
+	f->options.save = NULL;
+	f->loss_ppm = 0;
+}
+
 static void admission_rekey__the_manager_dies_before_it_answers(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
 	struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
 	struct fabric_member *xpu = keyed_start(f, MANAGE_XPU, &admin);
 
-	fabric_manager_stop(f);
-	f->options.save = dying_save;
-	f->options.save_context = f;
-	fabric_manager_start(f);
-	assert_int_equal(rotate(f, &admin, OVERLAP_S, false), DXP_ETIMEDOUT);
-	fabric_manager_stop(f);
-	f->options.save = NULL;
-	f->loss_ppm = 0;
+	rotate_and_die(f, &admin);
 	fabric_manager_start(f);
 	assert_int_equal(shown(f, &admin).generation, 1);
 	fabric_run(f, FABRIC_LEASE_NS);
@@ -249,14 +261,7 @@ static void admission_rekey__the_next_manager_gives_nodes_time(void **state)
 							 keyed_start(f, MANAGE_XPU, &unit),
 							 keyed_start(f, MANAGE_HOST, &admin)};
 		uint64_t last_ns = 0, use_ns = UINT64_MAX, use_last_ns = 0, until_ns = UINT64_MAX;
-		fabric_manager_stop(f);
-		f->options.save = dying_save;
-		f->options.save_context = f;
-		fabric_manager_start(f);
-		assert_int_equal(rotate(f, &admin, OVERLAP_S, false), DXP_ETIMEDOUT);
-		fabric_manager_stop(f);
-		f->options.save = NULL;
-		f->loss_ppm = 0;
+		rotate_and_die(f, &admin);
 		fabric_run(f, pauses[i]);
 		f->wall_s += 2 * OVERLAP_S;
 		fabric_manager_start(f);
@@ -285,9 +290,7 @@ static void admission_rekey__no_new_key_without_a_record(void **state)
 	struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
 	struct fabric_member *xpu = keyed_start(f, MANAGE_XPU, &admin);
 
-	fabric_manager_stop(f);
-	f->options.save = broken_save;
-	fabric_manager_start(f);
+	start_again(f, broken_save);
 	assert_int_equal(rotate(f, &admin, OVERLAP_S, false), DXP_EIO);
 	TEXT_HAS(f, "the present one stays valid");
 	assert_int_equal(COUNTER(f, unsaved), 1);
