@@ -4,9 +4,9 @@
 #include <dxp/mmd.h>
 
 #include "test/unit/inc_endpoint_rig.h"
+#include "test/support/group_create.h"
 #include "test/unit/rude_host.h"
 
-#include "inc/endpoint.h"
 #include "xpu/cfg.h"
 #include "xpu/limits.h"
 
@@ -16,16 +16,6 @@ static struct bench b;
 static struct dxp_fabric *fabric;
 static struct dxp_xpu *xpu;
 static atomic_bool held; /* the creation of a group does not end, even if the host leaves */
-
-int __real_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-				 const struct dxp_inc_group_options *options,
-				 const struct endpoint_user *user, struct dxp_inc_group **out,
-				 char why[DXP_INC_WHY_BYTES]);
-
-int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-				 const struct dxp_inc_group_options *options,
-				 const struct endpoint_user *user, struct dxp_inc_group **out,
-				 char why[DXP_INC_WHY_BYTES]);
 
 int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
 				 const struct dxp_inc_group_options *options,

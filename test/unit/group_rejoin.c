@@ -4,22 +4,12 @@
 
 #include "host/group.h"
 #include "host/limits.h"
-#include "inc/endpoint.h"
+#include "test/support/group_create.h"
 #include "test/unit/group_tree.h"
 
 /* The next `fake_creates` creations fail. Others wait while `fake_hold` is true. */
 static atomic_int fake_creates;
 static atomic_bool fake_hold;
-
-int __real_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-				 const struct dxp_inc_group_options *options,
-				 const struct endpoint_user *user, struct dxp_inc_group **out,
-				 char why[DXP_INC_WHY_BYTES]);
-
-int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
-				 const struct dxp_inc_group_options *options,
-				 const struct endpoint_user *user, struct dxp_inc_group **out,
-				 char why[DXP_INC_WHY_BYTES]);
 
 int __wrap_endpoint_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
 				 const struct dxp_inc_group_options *options,
