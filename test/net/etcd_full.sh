@@ -5,24 +5,13 @@
 # events are written. Uses its own network namespace.
 #
 #   dxp join, dxp events --- lo --- dxp-manager --- etcd with a quota of 16 MB
-without() {
-	echo "skipped: $1"
-	exit 77
-}
-command -v etcd >/dev/null || without 'etcd is not installed; apt install etcd-server'
-command -v python3 >/dev/null || without 'python3 is not installed'
-if [ "${1-}" != inside ]; then
-	unshare -n true 2>/dev/null || without 'needs root for a network namespace'
-	exec unshare -n "$0" inside
-fi
+needs=(etcd python3 ip)
+# shellcheck source=test/net/lib_alone.sh
+. "$(dirname "$0")/lib_alone.sh"
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
-ours() { cat "$scratch"/*.pid 2>/dev/null; }
-# shellcheck source=test/net/lib_processes.sh
-. "$(dirname "$0")/lib_processes.sh"
 # shellcheck source=test/net/lib_managers.sh
 . "$(dirname "$0")/lib_managers.sh"
-ip link set lo up
 readonly address=127.0.0.1:4795 log=$scratch/manager.log
 
 manager_start() {

@@ -6,7 +6,7 @@
 # shellcheck source=test/net/lib_inc.sh
 . "$(dirname "$0")/lib_inc.sh"
 
-# state: prints what the lab knows about the process of s0.
+# state: prints what the lab reports about the process of s0.
 state() { the_lab status | sed -n 's/^s0 .* dxp-switch //p'; }
 
 lab_make --hosts 1 --plane user
@@ -15,7 +15,11 @@ switch=$(cat "$scratch/lab/s0.pid")
 say "ok: process $switch"
 
 kill -9 "$switch"
-until [ "$(state)" = 'not running' ]; do sleep 0.05; done
+for _ in {1..2400}; do # at most 120 s
+	[ "$(state)" != 'not running' ] || break
+	sleep 0.05
+done
+[ "$(state)" = 'not running' ] || die "the lab reports '$(state)' after the end of process $switch"
 say 'ok: an ended switch'
 
 sleep 600 &

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Helpers for scripts with several managers and etcd; source it after lib_fabric.sh and
-# lib_processes.sh. Before use, the script sets the array `at`, the options that name managers and
-# key. Each process has a file $scratch/NAME.pid.
+# Helpers for scripts with several managers and etcd; source it after lib_fabric.sh. Before use, the
+# script sets the array `at`, the options that name managers and key. Each process has a file
+# $scratch/NAME.pid, and is killed when the script exits.
+ours() { cat "$scratch"/*.pid 2>/dev/null; }
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib_processes.sh"
 readonly patience=120 # s
 
 process() { cat "$scratch/$1.pid"; }

@@ -8,24 +8,13 @@
 #   dxp ping (steady) ---+          +--- dxp-manager 1 ---+--- etcd 1
 #   dxp nodes, dxp grant +--- lo ---+--- dxp-manager 2 ---+--- etcd 2
 #   dxpd: xpu1 .. xpu3 --+          +--- dxp-manager 3 ---+--- etcd 3
-without() {
-	echo "skipped: $1"
-	exit 77
-}
-command -v etcd >/dev/null || without 'etcd is not installed; apt install etcd-server'
-command -v python3 >/dev/null || without 'python3 is not installed'
-if [ "${1-}" != inside ]; then
-	unshare -n true 2>/dev/null || without 'needs root for a network namespace'
-	exec unshare -n "$0" inside
-fi
+needs=(etcd python3 ip)
+# shellcheck source=test/net/lib_alone.sh
+. "$(dirname "$0")/lib_alone.sh"
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
-ours() { cat "$scratch"/*.pid 2>/dev/null; }
-# shellcheck source=test/net/lib_processes.sh
-. "$(dirname "$0")/lib_processes.sh"
 # shellcheck source=test/net/lib_managers.sh
 . "$(dirname "$0")/lib_managers.sh"
-ip link set lo up
 
 readonly managers=127.0.0.1:4801,127.0.0.1:4802,127.0.0.1:4803
 readonly store=etcd://127.0.0.1:2379,127.0.0.1:2389,127.0.0.1:2399/lab
@@ -75,8 +64,8 @@ taken_over() {
 		"and answers after $(((end - begin) / 1000000)) ms"
 }
 
-# counted N: waits until the counters are those of manager N, which is active. Just after a takeover
-# a program may still ask another manager.
+# counted N: waits until the counters are those of manager N, which is active. Just after a takeover,
+# another manager may answer.
 counters_of() {
 	of_fabric dxp metrics --fabric >"$scratch/metrics" &&
 		grep -qF "dxp_service_up{service=\"manager\",address=\"127.0.0.1:480$1\"} 1" \

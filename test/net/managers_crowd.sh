@@ -9,24 +9,13 @@
 #   node-crowd: c-0 .. c-199 ---+          +--- dxp-manager 1 ---+--- slow-disk: etcd 1
 #   dxp grant, dxp revoke ------+--- lo ---+--- dxp-manager 2 ---+--- slow-disk: etcd 2
 #                                          +--- dxp-manager 3 ---+--- slow-disk: etcd 3
-without() {
-	echo "skipped: $1"
-	exit 77
-}
-command -v etcd >/dev/null || without 'etcd is not installed; apt install etcd-server'
-command -v python3 >/dev/null || without 'python3 is not installed'
-if [ "${2-}" != inside ]; then
-	unshare -n true 2>/dev/null || without 'needs root for a network namespace'
-	exec unshare -n "$0" "${1-short}" inside
-fi
+needs=(etcd python3 ip)
+# shellcheck source=test/net/lib_alone.sh
+. "$(dirname "$0")/lib_alone.sh"
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
-ours() { cat "$scratch"/*.pid 2>/dev/null; }
-# shellcheck source=test/net/lib_processes.sh
-. "$(dirname "$0")/lib_processes.sh"
 # shellcheck source=test/net/lib_managers.sh
 . "$(dirname "$0")/lib_managers.sh"
-ip link set lo up
 
 readonly nodes=200 xpus=20
 readonly seed=${DXP_SEED:-$RANDOM}
@@ -172,7 +161,7 @@ say "== faults"
 readonly faults=('manager killed' 'etcd killed' 'slow disk of one' 'manager stopped' 'etcd stalls'
 	'standing-by manager killed' 'slow disk of all' 'manager ended')
 for name in "${faults[@]}"; do fault "$name"; done
-if [ "$1" = long ]; then
+if [ "${1-}" = long ]; then
 	for _ in {1..40}; do fault "${faults[RANDOM % ${#faults[@]}]}"; done
 fi
 
@@ -183,7 +172,11 @@ joined() { crowd_runs && test -e "$scratch/ids"; }
 wait_for "not all nodes join" joined
 wait_for "the fabric does not answer" answers
 wait_for "etcd does not answer" value version
-of_fabric dxp nodes --json >"$scratch/nodes"
+all_alive() {
+	of_fabric dxp nodes --json >"$scratch/nodes" &&
+		[ "$(grep -o '"state": "alive"' "$scratch/nodes" | wc -l)" -ge $nodes ]
+}
+wait_for "not all nodes are alive" all_alive
 of_fabric dxp grants --json >"$scratch/grants"
 crowd_runs
 python3 - "$scratch" <<'PYTHON'

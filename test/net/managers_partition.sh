@@ -8,22 +8,11 @@
 #   dxpd, commands: 10.99.0.254 ---+--- bridge ---+--- 10.99.0.1: etcd 1, dxp-manager 1
 #                                                 +--- 10.99.0.2: etcd 2, dxp-manager 2
 #                                                 +--- 10.99.0.3: etcd 3, dxp-manager 3
-without() {
-	echo "skipped: $1"
-	exit 77
-}
-for program in etcd python3 nft ip; do
-	command -v $program >/dev/null || without "$program is not installed; tools/setup test"
-done
-if [ "${1-}" != inside ]; then
-	unshare -n true 2>/dev/null || without 'needs root for network namespaces'
-	exec unshare -n "$0" inside
-fi
+needs=(etcd python3 nft ip)
+# shellcheck source=test/net/lib_alone.sh
+. "$(dirname "$0")/lib_alone.sh"
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
-ours() { cat "$scratch"/*.pid 2>/dev/null; }
-# shellcheck source=test/net/lib_processes.sh
-. "$(dirname "$0")/lib_processes.sh"
 # shellcheck source=test/net/lib_managers.sh
 . "$(dirname "$0")/lib_managers.sh"
 
@@ -51,7 +40,6 @@ on() {
 	ip netns exec "$machine" "$@"
 }
 
-ip link set lo up
 ip link add br0 type bridge
 ip address add $net.254/24 dev br0
 ip link set br0 up

@@ -107,6 +107,7 @@ for _ in {1..2400}; do
 	! grep -qs 'ranks are at work' "$scratch/out" || break
 	sleep 0.05
 done
+expect 'ranks are at work' "$scratch/out"
 victim=$(process_of daemon1)
 kill -KILL "$victim"
 wait $job || die "$(tail -n 20 "$scratch/out")"

@@ -5,21 +5,14 @@
 #
 #   operator, dxp ping ---+--- lo --- dxp-manager: manager.db, then etcd, then manager.db
 #   dxpd: x1 x2 ----------+
-without() {
-	echo "skipped: $1"
-	exit 77
-}
-command -v etcd >/dev/null || without 'etcd is not installed; apt install etcd-server'
-if [ "${1-}" != inside ]; then
-	unshare -n true 2>/dev/null || without 'needs root for a network namespace'
-	exec unshare -n "$0" inside
-fi
+needs=(etcd ip)
+# shellcheck source=test/net/lib_alone.sh
+. "$(dirname "$0")/lib_alone.sh"
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 ours() { cat "$scratch"/*.pid 2>/dev/null; }
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "$0")/lib_processes.sh"
-ip link set lo up
 
 readonly store=etcd://127.0.0.1:2379/lab address=127.0.0.1:4795 key=$DXP_DIR/fabric.key
 readonly patience=120 # s

@@ -10,29 +10,11 @@
 #   fabric-d (host) -----+
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
-# shellcheck source=test/net/lib_processes.sh
-. "$(dirname "$0")/lib_processes.sh"
-if ! command -v python3 >/dev/null; then
-	echo 'skipped: no python3; apt install python3'
-	exit 77
-fi
+# shellcheck source=test/net/lib_keys.sh
+. "$(dirname "$0")/lib_keys.sh"
 
 here=$(dirname "$(readlink -f "$0")")
 readonly here B=$scratch/fabric-b C=$scratch/fabric-c D=$scratch/fabric-d
-export DXP_PROTECT=encrypt
-processes=()
-ours() {
-	[ ${#processes[@]} -eq 0 ] || printf '%s\n' "${processes[@]}"
-}
-
-# until_ok COMMAND...: repeats the command until it succeeds.
-until_ok() {
-	local begin=$SECONDS
-	until "$@"; do
-		[ $((SECONDS - begin)) -le 120 ] || die "'$*' never succeeded"
-		sleep 0.1
-	done
-}
 
 # value NAME: prints a number of the fabric key's state at the manager.
 value() {
@@ -120,7 +102,7 @@ refuse 1 "accept the former key for another" dxp keys rotate --fabric
 pings_until same_key "$B"
 pings_until same_key "$C"
 pings_until complete
-has 'event=rekeyed subject=xb' "$scratch/dxpd.log" || die "the daemon has no new key"
+until_ok has 'event=rekeyed subject=xb' "$scratch/dxpd.log"
 ping || die "no session with the new key"
 goes_on
 

@@ -8,29 +8,11 @@
 #   fabric-c (host) -----+
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
-# shellcheck source=test/net/lib_processes.sh
-. "$(dirname "$0")/lib_processes.sh"
-if ! command -v python3 >/dev/null; then
-	echo 'skipped: no python3; apt install python3'
-	exit 77
-fi
+# shellcheck source=test/net/lib_keys.sh
+. "$(dirname "$0")/lib_keys.sh"
 
 here=$(dirname "$(readlink -f "$0")")
 readonly here B=$scratch/fabric-b C=$scratch/fabric-c
-export DXP_PROTECT=encrypt # sessions then prove the key pairs
-processes=()
-ours() {
-	[ ${#processes[@]} -eq 0 ] || printf '%s\n' "${processes[@]}"
-}
-
-# until_ok COMMAND...: repeats the command until it succeeds.
-until_ok() {
-	local begin=$SECONDS
-	until "$@"; do
-		[ $((SECONDS - begin)) -le 120 ] || die "'$*' never succeeded"
-		sleep 0.1
-	done
-}
 
 # counter NAME: prints a counter of the manager.
 counter() {
