@@ -54,7 +54,7 @@ static inline struct gsim_options group_draw(uint64_t seed, enum group_faults fa
 	return o;
 }
 
-/* Seeds to run: `few`, or as many as DXP_SEEDS says. */
+/* Returns the number of seeds to run: that of DXP_SEEDS, or `few`. */
 static inline uint64_t group_seeds(uint64_t few)
 {
 	const char *text = getenv("DXP_SEEDS");

@@ -72,7 +72,7 @@ static void identity__a_wrong_key_in_the_table(void **state)
 	}
 }
 
-/* A node that says that it has no key pair, although the table has its key, opens no session. */
+/* A node opens no session without its key pair if the table has its key. */
 static void identity__no_downgrade(void **state)
 {
 	struct rig *r = rig_encrypted(2, seed(), 0);

@@ -17,7 +17,7 @@
 #define OLD 7
 #define NEW 9
 
-/* What a node knows of the new key, in the order of a rotation. */
+/* States of a node in a rotation, in their order. */
 enum step { STEP_OLD, STEP_ACCEPTS, STEP_SENDS, STEP_NEW, STEPS };
 
 static void step_set(struct rig *r, uint32_t node, enum step step)

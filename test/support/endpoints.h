@@ -37,7 +37,7 @@ struct rig_node {
 	uint8_t wireless; /* properties of paths to the same machine, enum rltp_path */
 	bool long_frames; /* see rltp_endpoint_options */
 	struct seal *seal;
-	/* key pair of the node, if `keyed`; `bound`: the others know it */
+	/* key pair of the node, if `keyed`; `bound`: the others have its public key */
 	uint8_t private_key[32], public_key[32];
 	bool keyed, bound;
 	uint32_t receive_packets;

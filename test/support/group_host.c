@@ -154,7 +154,7 @@ static void failure_name(struct gsim_host *h, const struct gsim_operation *o, bo
 	const struct gsim_event *e = &o->events[c.index];
 	if (c.found && c.status == DXP_EPEERLOST && e->member == e->peer && !late &&
 	    h->sim->options.defect != GSIM_BLAME_LAST)
-		return; /* the node table will tell which node is lost */
+		return; /* the node table will name the lost node */
 	if (c.found)
 		group_lose(h, c.status, e->member, e->peer);
 	else

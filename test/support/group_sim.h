@@ -226,7 +226,7 @@ static inline uint16_t gsim_host_id(const struct gsim *g)
 /* ---- group_node.c ---- */
 int gsim_node_open(struct gsim *g, uint32_t member);
 void gsim_node_close(struct gsim_node *x);
-/* The node's table says that another xPU is lost. */
+/* Notes that another xPU is lost in the node's table. */
 void gsim_node_learn(struct gsim_node *x, uint32_t lost);
 /* Completes pieces whose results have arrived. */
 void gsim_node_reduced(struct gsim_node *x);

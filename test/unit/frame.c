@@ -207,7 +207,7 @@ static void frame__bodies(void **state)
 		    hello_out.echo_psn == 9 && hello_out.nap_credit == 10 &&
 		    hello_out.recovery == WIRE_RECOVERY_GBN_RTO &&
 		    hello_out.machine == hello.machine);
-	/* earlier nodes do not state it, and the field is theirs */
+	/* without the feature, the field is no machine */
 	hello.features = 0;
 	wire_hello_encode(&hello, body);
 	assert_int_equal(wire_hello_decode(body, WIRE_HELLO_BYTES, &hello_out), DXP_OK);

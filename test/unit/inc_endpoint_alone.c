@@ -125,7 +125,7 @@ static unsigned destroyed_of(struct dxp_inc *inc, uint32_t owner)
 	return count;
 }
 
-/* A user who makes many groups takes no destroyed ones from other users. */
+/* Many groups of one user displace no destroyed groups of other users. */
 static void endpoint__destroyed_groups_of_other_users_stay(void **state)
 {
 	struct dxp_inc_options o = {.deadline_ns = 86400 * S_NS};

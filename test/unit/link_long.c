@@ -95,7 +95,7 @@ static bool any_quiet(const struct link *l)
 	return false;
 }
 
-/* A quiet socket reports no GRO lengths; frames tell where datagrams begin. */
+/* A quiet socket reports no GRO lengths; headers of frames show where datagrams begin. */
 static void long__to_a_quiet_socket(void **state)
 {
 	const size_t one[] = {SHORT}, batches[][4] = {{LONG_MOST, SHORT, SHORT, SHORT},

@@ -165,7 +165,7 @@ static void dead__xpu_gets_its_event_when_it_is_back(void **state)
 	assert_int_equal(failures, 0);
 }
 
-/* An event that is lost later is sent again later. */
+/* Lost events are sent again in the order of their losses. */
 static void lost__events_keep_their_order(void **state)
 {
 	found = DXP_EPEERLOST;
@@ -319,7 +319,7 @@ static void wrong__xpu_gets_nothing(void **state)
 	assert_int_equal(sent, 0);
 }
 
-/* Other hosts keep their events, also those whose event is the last one. */
+/* Only the host with the most lost events fails, even if another host's event exceeds the limit. */
 static void many__lost_events_fail_their_host(void **state)
 {
 	found = DXP_EPEERLOST;

@@ -192,8 +192,8 @@ static void unadvertised_join(struct fabric *f, const struct udp_address *from)
 	assert_int_equal(registry_counters(f->registry)->joined, 3);
 }
 
-/* A node that forges its source address does not keep a node from joining that receives there:
- * because it has the address, or because the address is forwarded to it. */
+/* A JOIN with a forged source address does not block the node that receives at this address: it has
+ * the address, or the address is forwarded to it. */
 static void registry_advertise__a_forged_source_address_blocks_no_node(void **state)
 {
 	const struct udp_address at = address_v4(OUTSIDE_IP, 6000);

@@ -16,8 +16,8 @@
 
 #define NODES 3
 
-/* Node ids are 1 to NODES. `table` is what all know of a node; NULL: a node of an earlier
- * release. */
+/* Node ids are 1 to NODES. `table` has the public keys in the tables of all nodes; NULL: a node of
+ * an earlier release. */
 struct world {
 	struct rng rng;
 	struct seal *seals[NODES + 1];
@@ -44,7 +44,7 @@ static void hello_fill(uint8_t *frame, uint8_t type)
 	wire_hello_encode(&hello, frame + WIRE_COMMON_BYTES);
 }
 
-/* Makes nodes with key pairs, which all know. */
+/* Makes nodes with key pairs, whose public keys are in the table. */
 static void world_make(struct world *w)
 {
 	static const uint8_t fabric_key[FABRIC_KEY_BYTES] = {1, 2};
@@ -168,7 +168,7 @@ static void identity__changes(void **state)
 	assert_int_equal(seal_identity(w.seals[1], w.private_keys[3]), DXP_OK);
 	assert_false(seal_ops.current(x));
 	seal_ops.free(x);
-	/* the new key counts once the others know it */
+	/* the new key counts once it is in the table */
 	assert_false(opens(&w, 1, 1, 2, 2));
 	w.table[1] = w.public_keys[3];
 	assert_true(opens(&w, 1, 1, 2, 2));
@@ -187,7 +187,7 @@ static void identity__a_degenerate_key(void **state)
 	world_end(&w);
 }
 
-/* More peers than agreements are kept, some of which share a place. */
+/* Sessions open with more peers than there are places for agreements. */
 static void identity__many_peers(void **state)
 {
 	uint8_t private_key[CRYPTO_KEY_BYTES] = {0}, public_key[CRYPTO_KEY_BYTES];

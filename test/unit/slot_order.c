@@ -8,7 +8,7 @@ static void words_set(uint64_t address, uint32_t value)
 	ok(dxp_mem_write(w.one, address, &value, sizeof(value)));
 }
 
-/* Waits until xPU `one` knows that the event has completed. */
+/* Waits until xPU `one` has the completion of the event. */
 static void event_known(dxp_event event)
 {
 	const struct dxp_waits waits = {.events = &event, .count = 1};
@@ -84,8 +84,8 @@ static uint64_t start_of(dxp_event event)
 	return times.started_ns;
 }
 
-/* Of kernels that are ready, the one that was posted first is next, although the worker is busy
- * with later ones. Long kernels are not queued in the worker. */
+/* A kernel that becomes ready late starts before kernels that were posted after it, although these
+ * were ready first. Long kernels are not queued in the worker. */
 static void run__earlier_kernels_first(void **state)
 {
 	enum { LATER = 6, LONG = 2000000 };

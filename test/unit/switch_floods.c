@@ -172,7 +172,7 @@ static void queries_forge(unsigned count)
 	}
 }
 
-/* Returns how many switches the first one knows below it. */
+/* Returns the number of switches below the first one. */
 static unsigned below(uint32_t ips[2 * SWITCH_BELOW_MAX])
 {
 	return switch_below(net.switches[0], net.now_ns, ips, 2 * SWITCH_BELOW_MAX);
