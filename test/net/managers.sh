@@ -64,8 +64,8 @@ taken_over() {
 		"and answers after $(((end - begin) / 1000000)) ms"
 }
 
-# counted N: waits until the counters are those of manager N, which is active. Just after a takeover,
-# another manager may answer.
+# counted N: waits until the counters are those of manager N, which is active. Just after a
+# takeover, another manager may answer.
 counters_of() {
 	of_fabric dxp metrics --fabric >"$scratch/metrics" &&
 		grep -qF "dxp_service_up{service=\"manager\",address=\"127.0.0.1:480$1\"} 1" \
