@@ -473,8 +473,8 @@ static bool run(struct sqlite_store *s, const char *sql)
 
 enum events_part { EVENTS_OMITTED, EVENTS_TRIED, EVENTS_REQUIRED };
 
-/* Saves the new events, as far as the part of events in a save demands. Returns false if the save
- * fails by that. *saved becomes true if they are in the transaction. */
+/* Adds the new events to the transaction; sets *saved to true if it has them. Returns false if
+ * `part` requires them and they are not saved. */
 static bool events_save(struct sqlite_store *s, const struct event_journal *log,
 			enum events_part part, bool *saved)
 {
