@@ -219,8 +219,9 @@ on a 'apt install -y ./dxp-switch_*.deb'
 on a "printf '[dxp-switch]\naddress = 10.0.0.1\n' >>/etc/dxp/dxp.conf"
 on a 'systemctl enable --now dxp-switch'
 on a 'nft insert rule inet filter input udp dport 4791 accept'
-on b 'nft insert rule inet filter input udp dport 4791 accept'
-on c 'nft insert rule inet filter input udp dport 4791 accept'
+# the hosts of an allreduce also send to each other
+on b 'nft insert rule inet filter input udp dport { 4791, 49152-50175 } accept'
+on c 'nft insert rule inet filter input udp dport { 4791, 49152-50175 } accept'
 on c 'dxp inc test --switch 10.0.0.1'
 on b 'apt install -y ./dxp-openmpi_*.deb'
 on c 'apt install -y ./dxp-openmpi_*.deb'

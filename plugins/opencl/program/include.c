@@ -166,7 +166,8 @@ static bool search(struct include_set *s, const char *path, const char *name, bo
 	return good;
 }
 
-/* Searches `name`, which begins with the name of a macro and '/', below the macro's value. */
+/* Adds the file `name`, in which the macro's value replaces the macro's name at the beginning.
+ * False: memory is short. */
 static bool search_below(struct include_set *s, struct include_macro *m, const char *name)
 {
 	char path[INCLUDE_PATH_MAX];
@@ -182,7 +183,7 @@ static bool search_below(struct include_set *s, struct include_macro *m, const c
 	return !found || m->folder;
 }
 
-/* Searches the file of a line such as `TEXT(NAME/file.h)`, for the macros that are paths. */
+/* Adds the file of a line such as `TEXT(NAME/file.h)`, where NAME is a macro that is a path. */
 static bool computed_search(struct include_set *s, const struct include_line *l)
 {
 	const char *open = memchr(l->at, '(', l->bytes), *end = l->at + l->bytes;

@@ -112,25 +112,33 @@ static bool macro_add(struct include_set *s, const char *word)
 	return more[s->macro_count - 1].name && more[s->macro_count - 1].value;
 }
 
-/* Returns the word behind -D of an option: `word` itself if the option before was -D alone. NULL:
- * the option defines nothing. */
-static const char *definition(const char *word, bool follows)
+struct words {
+	const char *text; /* options that were not read yet */
+	bool follows;     /* the last word was -D */
+};
+
+/* Reads the next word, which the caller frees, as option_next() does. *definition: its part behind
+ * -D, also if -D was the word before; NULL: it defines nothing. */
+static bool word_next(struct words *w, struct option *out, const char **definition)
 {
-	if (follows)
-		return word;
-	return strncmp(word, "-D", 2) == 0 && word[2] ? word + 2 : NULL;
+	if (!option_next(&w->text, out))
+		return false;
+	bool alone = !w->follows && strcmp(out->word, "-D") == 0;
+	bool joined = !alone && strncmp(out->word, "-D", 2) == 0;
+	*definition = w->follows ? out->word : joined ? out->word + 2 : NULL;
+	w->follows = alone;
+	return true;
 }
 
 static bool macros_find(struct making *m)
 {
-	const char *text = m->options.rest;
+	struct words words = {.text = m->options.rest};
+	const char *definition;
 	struct option o;
-	bool good = true, follows = false;
+	bool good = true;
 
-	while (good && option_next(&text, &o)) {
-		const char *word = definition(o.word, follows);
-		good = !word || macro_add(&m->set, word);
-		follows = !follows && strcmp(o.word, "-D") == 0;
+	while (good && word_next(&words, &o, &definition)) {
+		good = !definition || macro_add(&m->set, definition);
 		free(o.word);
 	}
 	return good;
@@ -219,7 +227,7 @@ static void quoted_write(FILE *f, const char *text)
 	}
 }
 
-/* Returns the macro that this word defines and through which a file was found, else NULL. */
+/* Returns the macro of this definition if a file was found through it, else NULL. */
 static const struct include_macro *macro_used(const struct include_set *s, const char *word)
 {
 	for (size_t i = 0; word && i < s->macro_count; i++) {
@@ -236,22 +244,21 @@ static const struct include_macro *macro_used(const struct include_set *s, const
  * paths of the node. */
 static bool rest_write(const struct making *m, FILE *f)
 {
-	const char *text = m->options.rest;
+	struct words words = {.text = m->options.rest};
+	const char *definition;
 	struct option o;
-	bool follows = false;
 
-	while (option_next(&text, &o)) {
-		const char *word = definition(o.word, follows);
-		const struct include_macro *macro = macro_used(&m->set, word);
+	while (word_next(&words, &o, &definition)) {
+		const struct include_macro *macro = macro_used(&m->set, definition);
 		fputc(' ', f);
 		if (macro) {
-			fprintf(f, "%s\"%s=" FILES_BELOW, follows ? "" : "-D", macro->name);
+			fprintf(f, "%s\"%s=" FILES_BELOW, definition == o.word ? "" : "-D",
+				macro->name);
 			quoted_write(f, macro->folder + strlen(m->root));
 			fputc('"', f);
 		} else {
 			fwrite(o.at, 1, o.bytes, f);
 		}
-		follows = !follows && strcmp(o.word, "-D") == 0;
 		free(o.word);
 	}
 	return *o.at == '\0';
