@@ -25,8 +25,8 @@
 
 #define WATCHERS      4
 #define JOIN_NS       (300 * S_NS) /* longest time for all to join */
-#define STEADY_NS     (10 * S_NS)  /* of renewals only */
-#define LOOK_NS       (5 * MS_NS)  /* between two looks at the watchers' tables */
+#define STEADY_NS     (10 * S_NS)  /* measured time with renewals only */
+#define LOOK_NS       (5 * MS_NS)  /* between two reads of the watchers' tables */
 #define ETCD_MEMBERS  7
 #define NODES_MAX     FABRIC_NODES_MAX
 #define FOLDER_TEXT   64

@@ -24,7 +24,7 @@ void members_close(struct members *m);
 
 /* Starts a run of a member that does not run. DXP_ENOMEM, DXP_EIO. */
 int members_start(struct members *m, unsigned index);
-/* Ends the run of a member without a word, as kill -9 does. */
+/* Ends the run of a member without a message to the manager, as kill -9 does. */
 void members_kill(struct members *m, unsigned index);
 /* Returns the member, or NULL if it does not run. Call members_kick after a change of it. */
 struct member *members_at(struct members *m, unsigned index);

@@ -210,7 +210,7 @@ static int fabric_rotate(struct keys_command *k)
 	int code = EXIT_FAILED;
 
 	if (!key_path(k, file))
-		return print_fail("the path of the folder is too long");
+		return print_fail("the path of the folder is too long; choose a shorter one");
 	int status = keys_fabric_rotate(&k->q, file, k->overlap_s, k->force, &f);
 	if (status == DXP_OK)
 		code = fabric_report(k, &f, file);
@@ -235,7 +235,7 @@ static int fabric_fetch(struct keys_command *k)
 	int code = EXIT_FAILED;
 
 	if (!key_path(k, file))
-		return print_fail("the path of the folder is too long");
+		return print_fail("the path of the folder is too long; choose a shorter one");
 	if (keys_fabric_get(&k->q, file, &f) != DXP_OK) {
 		print_fail("%s", k->q.text);
 	} else if (f.stored || keyfile_write(file, f.key) == DXP_OK) {

@@ -39,7 +39,7 @@ struct traffic {
 	uint64_t in_bytes, out_bytes;
 	/* protection of packets between this host and the node; NULL: unknown */
 	const char *protect;
-	/* what checks the payload of packets that this host sends to the node */
+	/* check of the payload of packets that this host sends to the node */
 	const char *payload_check;
 };
 

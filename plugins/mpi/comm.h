@@ -97,8 +97,9 @@ struct dxp_mpi_comm {
 	struct mpi_mapping mapping;
 	struct mpi_down down;
 
-	/* Device memory (device.h): private communicator for notices, MPI_COMM_NULL before the
-	 * first run; number of runs; true while the core itself makes calls for it.
+	/* Device memory (device.h).
+	 * device_comm: private communicator for notices; MPI_COMM_NULL before the first run.
+	 * device_runs: number of runs. device_busy: the core itself makes calls for a run.
 	 * device_lacking: first rank without DXP_MPI_DEVICE=1; `ranks`: all have it. Valid if
 	 * device_agreed. */
 	MPI_Comm device_comm;

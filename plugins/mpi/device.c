@@ -17,7 +17,7 @@
 
 enum claim_kind { CLAIM_HOST, CLAIM_DEVICE, CLAIM_BAD };
 
-/* What a rank says about its call. */
+/* Description of a rank's call, which all ranks exchange. */
 struct claim {
 	uint32_t kind, operation;
 	int32_t root, type, reduction;
@@ -81,7 +81,8 @@ static uint64_t pointer_add(struct claim *c, const void *pointer, uint64_t bytes
 	if (status != DXP_OK && status != DXP_ENOENT)
 		bad(c, "%s", device->error());
 	else if (!*first && c->kind != kind)
-		bad(c, "one buffer is device memory, the other host memory");
+		bad(c,
+		    "one buffer is device memory, the other host memory; pass the same for both");
 	if (c->kind == CLAIM_BAD)
 		return 0;
 	*first = false;
@@ -89,7 +90,7 @@ static uint64_t pointer_add(struct claim *c, const void *pointer, uint64_t bytes
 	if (kind == CLAIM_HOST)
 		return 0;
 	if (*xpu && *xpu != place.xpu)
-		bad(c, "its buffers are on two xPUs");
+		bad(c, "its buffers are on two xPUs; pass buffers of one xPU");
 	if (bytes > place.bytes)
 		bad(c, "the call needs %llu bytes, but the buffer on xPU '%s' has %llu",
 		    (unsigned long long)bytes, place.name, (unsigned long long)place.bytes);

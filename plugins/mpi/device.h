@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives on memory of xPUs (dxp/mpi.h). With DXP_MPI_DEVICE=1 in the environment of all ranks,
- * which they agree on once per communicator, each call begins with an exchange among the ranks of
- * what their pointers name. If all name device
- * memory, the xPUs do the operation. Messages between ranks carry only notices of steps. */
+/* Collectives on memory of xPUs (dxp/mpi.h). The first call on a communicator checks that all ranks
+ * have DXP_MPI_DEVICE=1 in their environment. Then each call begins with an exchange: each rank
+ * states which kind of memory its pointers name. If all name device memory, the xPUs do the
+ * operation. Messages between ranks carry only notices of steps. */
 #ifndef MPI_DEVICE_H
 #define MPI_DEVICE_H
 

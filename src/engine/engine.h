@@ -185,8 +185,8 @@ struct engine {
 	/* Driver's error in the last build, run or edit (OpenCL: negative, CUDA: positive); 0:
 	 * none. Only for the owner thread. */
 	int32_t native;
-	/* Of the last run, by the engine's model of time; all 0: none. Only for the owner thread.
-	 */
+	/* Cycles of the last run by the engine's model of time. All 0: the engine has no such
+	 * model, or the run failed. Only for the owner thread. */
 	struct dxp_event_cycles cycles;
 };
 

@@ -121,8 +121,8 @@ static void limit_describe(int number, char *out, size_t bytes)
 		snprintf(out, bytes, "its output exceeds %u MiB; use fewer constants",
 			 RV32_CHILD_FILE_BYTES >> 20);
 	else
-		snprintf(out, bytes, "it may use %u s, %llu GiB", RV32_CHILD_CPU_S,
-			 RV32_CHILD_MEMORY_BYTES >> 30);
+		snprintf(out, bytes, "it may use %u s, %llu GiB; simplify the program",
+			 RV32_CHILD_CPU_S, RV32_CHILD_MEMORY_BYTES >> 30);
 }
 
 static int status_judge(const struct rv32_child *c, int how, char **log)
@@ -138,7 +138,8 @@ static int status_judge(const struct rv32_child *c, int how, char **log)
 		return DXP_EIO;
 	}
 	limit_describe(WTERMSIG(how), limit, sizeof(limit));
-	/* First, because clang may report a defect of its own at a limit. */
+	/* The limit comes first, because clang may report a defect of its own when it reaches a
+	 * limit. */
 	if (asprintf(&longer, "the compiler was stopped by signal %d: %s\n%s", WTERMSIG(how), limit,
 		     *log ? *log : "") < 0)
 		return DXP_ENOMEM;

@@ -115,8 +115,8 @@ static int failure_name(struct dxp_group *g)
 	return group_blame(g, operation, cause->member, status);
 }
 
-/* Returns true if a command waited for a node that it lost, but this host does not know yet which
- * one. The node table will have it. A group that is lost, for example with its switches, has its
+/* Returns true if a command waited for a node that was lost, but this host does not know yet which
+ * node. A later node table shows it. A group that is lost, for example with its switches, has its
  * cause already. */
 static bool first_unexplained(const struct dxp_group *g)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private parts of dxp/mpi.h: mpi_buffer.c (pointers), mpi_xpu.c (what an xPU needs for runs),
- * mpi_run.c (runs). */
+/* Private parts of dxp/mpi.h: mpi_buffer.c (pointers), mpi_xpu.c (scratch memory and programs of an
+ * xPU), mpi_run.c (runs). */
 #ifndef HOST_MPI_H
 #define HOST_MPI_H
 
 #include "host/mpi_device.h"
 
 int mpi_buffer_find(const void *pointer, struct mpi_device_place *out);
-/* Buffers that begin at this address name freed memory from now on. `address` NULL: all buffers of
- * the xPU, which is closed. */
+/* Marks the memory of buffers that begin at this address as freed. `address` NULL: the memory of
+ * all buffers of the xPU, which is closed. */
 void mpi_buffers_forget(const struct dxp_xpu *xpu, const uint64_t *address);
 
 /* Scratch memory and programs of an xPU, from the first MPI call until its last buffer is freed.

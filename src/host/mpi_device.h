@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the MPI plugins call in the libdxp.so of their program (dxp/mpi.h), found by name, because a
- * plugin has no link to it. A run is this process's part of one collective: the plan of the whole
- * operation is made at each rank, and each rank posts the commands of its own xPU. Steps of other
- * ranks are reported by notices, which the plugin carries.
+/* Interface of libdxp.so for the MPI plugins (dxp/mpi.h). A plugin is not linked with the library.
+ * It looks up MPI_DEVICE_SYMBOL in the library of its program.
+ *
+ * A run is this process's part of one collective. Each rank plans the whole operation, and posts
+ * the commands of its own xPU. Notices report the steps of other ranks; the plugin carries them.
  *
  * One thread at a time uses a run. */
 #ifndef HOST_MPI_DEVICE_H
@@ -54,10 +55,10 @@ struct mpi_device {
 	/* Reserves scratch memory of an xPU for one run. Fails if the xPU is lost or its memory is
 	 * full. */
 	int (*scratch_reserve)(struct dxp_xpu *xpu, uint64_t *address);
-	/* Ends that. `quiet` false: late commands may still write to it; then no run gets it
-	 * again. */
+	/* Releases the scratch memory of a run. `quiet` false: late commands may still write to it,
+	 * so no run gets it again. */
 	void (*scratch_release)(struct dxp_xpu *xpu, uint64_t address, bool quiet);
-	/* Begins a run. The text of an error is error(). */
+	/* Begins a run. After a failure, error() returns the text. */
 	int (*begin)(const struct mpi_device_call *call, struct mpi_device_run **out);
 	/* Posts commands and looks for complete ones. DXP_EAGAIN: not complete yet. */
 	int (*advance)(struct mpi_device_run *run);

@@ -5,8 +5,8 @@
 
 /* groups per endpoint: each communicator of the process uses one */
 #define INC_GROUPS_MAX 1024
-/* destroyed groups that stay for slower members; beyond, the oldest of the owner with most of them
- * is freed, so that one user of the endpoint who makes many groups takes none from others */
+/* destroyed groups that stay for slower members. If there are more, the owner with most of them
+ * loses its oldest one. So a user of the endpoint that makes many groups takes none from others. */
 #define INC_DEPARTED_MAX 256
 /* unacknowledged messages that every connection permits: enough for a burst of short operations */
 #define INC_RING_MIN     16

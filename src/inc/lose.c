@@ -322,7 +322,8 @@ static bool peer_answer(struct inc_group *g, struct inc_batch *out, uint32_t mem
 	struct peer *p = &g->peers[member];
 
 	if (p->owes_awaited && !batch_full(out)) {
-		/* A member that missed the loss of the group would wait for ever for this one. */
+		/* The FREEZE is for a member that missed the loss of the group. Without it, that
+		 * member would wait for this one for ever. */
 		if (g->state == GROUP_LIVE)
 			lose_peer_add(g, out, INC_AWAITED, member, g->to_send);
 		else

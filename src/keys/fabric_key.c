@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "crypto/crypto.h"
 
-/* Start with a letter, so no frame and no other use of the keys has the same text. */
+/* The labels start with a letter, so no frame and no other use of the keys has the same text. */
 static const char seal_label[] = "dxp fabric key 1";
 static const char print_label[] = "dxp fingerprint 1";
 

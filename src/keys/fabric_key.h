@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fabric key on its way from the manager to a node: AES-256-GCM by a key that only the two
- * have. */
+/* Seals the fabric key for its way from the manager to a node, by AES-256-GCM with a key that only
+ * these two have. */
 #ifndef KEYS_FABRIC_KEY_H
 #define KEYS_FABRIC_KEY_H
 
@@ -15,7 +15,8 @@
 bool fabric_key_seal(const uint8_t pair[KEYS_BYTES], uint32_t generation,
 		     const uint8_t nonce[FABRIC_NONCE_BYTES], const uint8_t key[FABRIC_KEY_BYTES],
 		     uint8_t out[FABRIC_SEALED_BYTES]);
-/* Returns false if another one sealed it, or for another generation; `key` is then unchanged. */
+/* Opens a sealed fabric key. Returns false if another sender sealed it, or for another generation;
+ * `key` is then unchanged. */
 bool fabric_key_open(const uint8_t pair[KEYS_BYTES], uint32_t generation,
 		     const uint8_t sealed[FABRIC_SEALED_BYTES], uint8_t key[FABRIC_KEY_BYTES]);
 

@@ -25,7 +25,7 @@
 #define LINK_BUSY_PEERS 4
 /* polls by which a peer must lead all others together; a new socket costs as much as 50 polls */
 #define LINK_BUSY_VOTES 256
-/* Of every 4 polls, one also reads a socket other than that of the last arrival. Each such read
+/* One of every 4 polls also reads a socket other than that of the last arrival. Each such read
  * costs 0.1 us. */
 #define LINK_OTHERS_EVERY 4
 /* polls in which a new connected socket reads the sender's address: others' datagrams may have

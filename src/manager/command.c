@@ -14,10 +14,8 @@
 #define TOKEN_VALID_MAX_S (366ull * 24 * 3600)
 #define TOKEN_USES_MAX    100000u
 
-static void text_set(int32_t *status, char text[MANAGE_TEXT_BYTES], int value, const char *format,
-		     ...) PRINTF_LIKE(4, 5);
-static void text_set(int32_t *status, char text[MANAGE_TEXT_BYTES], int value, const char *format,
-		     ...)
+void manager_text_set(int32_t *status, char text[MANAGE_TEXT_BYTES], int value, const char *format,
+		      ...)
 {
 	va_list arguments;
 
@@ -26,8 +24,6 @@ static void text_set(int32_t *status, char text[MANAGE_TEXT_BYTES], int value, c
 	vsnprintf(text, MANAGE_TEXT_BYTES, format, arguments);
 	va_end(arguments);
 }
-
-#define ANSWER(answer, value, ...) text_set(&(answer)->status, (answer)->text, (value), __VA_ARGS__)
 
 static bool token_given(const uint8_t id[TOKEN_ID_BYTES])
 {
@@ -46,19 +42,19 @@ static void token_refuse(struct registry *r, const struct token_row *row,
 	switch (state) {
 	case TOKEN_USED:
 		r->counters.token_used++;
-		ANSWER(opened, DXP_EACCESS,
-		       "token %s was used by %s; make another: `dxp token create`", id,
-		       *row->used_by ? row->used_by : "another");
+		MANAGER_ANSWER(opened, DXP_EACCESS,
+			       "token %s was used by %s; make another: `dxp token create`", id,
+			       *row->used_by ? row->used_by : "another");
 		break;
 	case TOKEN_EXPIRED:
 		r->counters.token_expired++;
-		ANSWER(opened, DXP_EACCESS,
-		       "token %s has expired; make another: `dxp token create`", id);
+		MANAGER_ANSWER(opened, DXP_EACCESS,
+			       "token %s has expired; make another: `dxp token create`", id);
 		break;
 	default:
 		r->counters.token_revoked++;
-		ANSWER(opened, DXP_EACCESS,
-		       "token %s was revoked; make another: `dxp token create`", id);
+		MANAGER_ANSWER(opened, DXP_EACCESS,
+			       "token %s was revoked; make another: `dxp token create`", id);
 	}
 }
 
@@ -70,10 +66,11 @@ static void token_open(struct registry *r, struct manager_channel *c, const stru
 
 	if (!row) {
 		r->counters.token_unknown++;
-		ANSWER(opened, DXP_EACCESS,
-		       "this manager has no token %s; copy the whole line that `dxp token create` "
-		       "printed, or make another",
-		       token_id_format(open->token, id));
+		MANAGER_ANSWER(
+			opened, DXP_EACCESS,
+			"this manager has no token %s; copy the whole line that `dxp token create` "
+			"printed, or make another",
+			token_id_format(open->token, id));
 		return;
 	}
 	enum channel_token_state state = token_state(row, registry_wall_s(r));
@@ -97,14 +94,15 @@ void manager_command_open(struct registry *r, struct manager_channel *c,
 	*opened = (struct channel_opened){.status = DXP_OK};
 	if (key && key->removed) {
 		r->counters.key_removed++;
-		ANSWER(opened, DXP_EACCESS, "%s", manager_removed_text(key));
+		MANAGER_ANSWER(opened, DXP_EACCESS, "%s", manager_removed_text(key));
 	} else if (token_given(open->token)) {
 		token_open(r, c, key, open, opened);
 	} else if (!key) {
 		r->counters.key_unknown++;
-		ANSWER(opened, DXP_EACCESS,
-		       "this key is not admitted; run `dxp join HOST TOKEN`, with a token that "
-		       "`dxp token create` prints");
+		MANAGER_ANSWER(
+			opened, DXP_EACCESS,
+			"this key is not admitted; run `dxp join HOST TOKEN`, with a token that "
+			"`dxp token create` prints");
 	}
 	if (opened->status != DXP_OK)
 		manager_event_refused(r, &c->from, opened->text, opened->text);
@@ -133,9 +131,10 @@ static bool token_spend(struct registry *r, struct token_row *token, const char 
 	memcpy(token->used_by, before, sizeof(before));
 	tokens_change(&r->tokens, token);
 	r->counters.unsaved++;
-	ANSWER(answer, DXP_EIO,
-	       "the manager cannot record the use of the token, so it admits no key; its log has "
-	       "the reason; run this again after the repair, the token is still valid");
+	MANAGER_ANSWER(
+		answer, DXP_EIO,
+		"the manager cannot record the use of the token, so it admits no key; its log has "
+		"the reason; run this again after the repair, the token is still valid");
 	return false;
 }
 
@@ -148,9 +147,10 @@ static struct key_row *key_add(struct registry *r, const struct manager_channel 
 
 	if (!c->tokened || !token || token_state(token, registry_wall_s(r)) != TOKEN_VALID) {
 		r->counters.token_used++;
-		ANSWER(answer, DXP_EACCESS,
-		       "the token has been used, revoked or has expired meanwhile; make another: "
-		       "`dxp token create`");
+		MANAGER_ANSWER(
+			answer, DXP_EACCESS,
+			"the token has been used, revoked or has expired meanwhile; make another: "
+			"`dxp token create`");
 		return NULL;
 	}
 	memcpy(row.key, c->noise.peer, sizeof(row.key));
@@ -158,9 +158,10 @@ static struct key_row *key_add(struct registry *r, const struct manager_channel 
 	row.role = token->role;
 	struct key_row *added = keyring_add(&r->keyring, &row, &replaced);
 	if (!added) {
-		ANSWER(answer, DXP_ENOMEM,
-		       "the manager has no space for more keys; remove some: `dxp node remove "
-		       "NAME`, then run this again, the token is still valid");
+		MANAGER_ANSWER(
+			answer, DXP_ENOMEM,
+			"the manager has no space for more keys; remove some: `dxp node remove "
+			"NAME`, then run this again, the token is still valid");
 		return NULL;
 	}
 	if (token_spend(r, token, name, answer))
@@ -196,15 +197,16 @@ static void admit(struct registry *r, const struct manager_channel *c,
 	const struct key_row *holder = keyring_find_name(&r->keyring, request->name);
 
 	if (!key && !manage_name_valid(request->name)) {
-		ANSWER(answer, DXP_EINVAL, "a name is 1 to 31 of A-Z a-z 0-9 . _ -");
+		MANAGER_ANSWER(answer, DXP_EINVAL, "a name is 1 to 31 of A-Z a-z 0-9 . _ -");
 		return;
 	}
 	if (!key && holder) {
 		r->counters.name_used++;
-		ANSWER(answer, DXP_EEXIST,
-		       "the name %s belongs to another key; choose another with --name, or an "
-		       "operator runs `dxp node remove %s`",
-		       request->name, request->name);
+		MANAGER_ANSWER(
+			answer, DXP_EEXIST,
+			"the name %s belongs to another key; choose another with --name, or an "
+			"operator runs `dxp node remove %s`",
+			request->name, request->name);
 		return;
 	}
 	if (key && !key_raise(r, c, key, answer))
@@ -215,7 +217,7 @@ static void admit(struct registry *r, const struct manager_channel *c,
 		return;
 	answer->role = key->role;
 	memcpy(answer->fabric_key, registry_fabric_key(r), sizeof(answer->fabric_key));
-	ANSWER(answer, DXP_OK, "%s", key->name);
+	MANAGER_ANSWER(answer, DXP_OK, "%s", key->name);
 }
 
 static void token_create(struct registry *r, const struct channel_request *request,
@@ -226,7 +228,8 @@ static void token_create(struct registry *r, const struct channel_request *reque
 	char id[TOKEN_ID_TEXT];
 
 	if (request->seconds > TOKEN_VALID_MAX_S || request->uses > TOKEN_USES_MAX) {
-		ANSWER(answer, DXP_EINVAL, "a token has at most 100000 uses and lasts 366 days");
+		MANAGER_ANSWER(answer, DXP_EINVAL,
+			       "a token has at most 100000 uses and lasts 366 days");
 		return;
 	}
 	row.expires_s = now_s + request->seconds;
@@ -235,10 +238,11 @@ static void token_create(struct registry *r, const struct channel_request *reque
 	int status = tokens_add(&r->tokens, &row, now_s);
 	keys_erase(&row, sizeof(row));
 	if (status == DXP_ENOMEM)
-		ANSWER(answer, status, "the manager has %d valid tokens; revoke some first",
-		       FABRIC_TOKENS_MAX);
+		MANAGER_ANSWER(answer, status, "the manager has %d valid tokens; revoke some first",
+			       FABRIC_TOKENS_MAX);
 	else if (status != DXP_OK)
-		ANSWER(answer, status, "the token was not made: %s", dxp_status_text(status));
+		MANAGER_ANSWER(answer, status, "the token was not made: %s",
+			       dxp_status_text(status));
 	else
 		REGISTRY_EVENT(r, EVENT_TOKEN_CREATED, token_id_format(request->token, id),
 			       "by %s, with the role %s", r->sender->name,
@@ -275,7 +279,7 @@ static void token_revoke(struct registry *r, const struct channel_request *reque
 	char id[TOKEN_ID_TEXT];
 
 	if (!row) {
-		ANSWER(answer, DXP_ENOENT, "no such token; `dxp token list` shows all");
+		MANAGER_ANSWER(answer, DXP_ENOENT, "no such token; `dxp token list` shows all");
 		return;
 	}
 	row->revoked = true;
@@ -283,7 +287,7 @@ static void token_revoke(struct registry *r, const struct channel_request *reque
 		       r->sender->name);
 	tokens_change(&r->tokens, row);
 	if (!registry_saved(r))
-		ANSWER(answer, DXP_EIO, MANAGER_UNRECORDED_TEXT);
+		MANAGER_ANSWER(answer, DXP_EIO, MANAGER_UNRECORDED_TEXT);
 }
 
 static void node_remove(struct registry *r, const struct channel_request *request,
@@ -295,11 +299,12 @@ static void node_remove(struct registry *r, const struct channel_request *reques
 	if (!key && n)
 		key = n->key;
 	if (!key) {
-		ANSWER(answer, DXP_ENOENT,
-		       n ? "%s joined with the fabric key and has no key of its own; start the "
-			   "manager with --admit token"
-			 : "no machine or node has the name %s; `dxp nodes` lists all",
-		       request->name);
+		MANAGER_ANSWER(
+			answer, DXP_ENOENT,
+			n ? "%s joined with the fabric key and has no key of its own; start the "
+			    "manager with --admit token"
+			  : "no machine or node has the name %s; `dxp nodes` lists all",
+			request->name);
 		return;
 	}
 	key->removed = true;
@@ -309,9 +314,9 @@ static void node_remove(struct registry *r, const struct channel_request *reques
 	REGISTRY_EVENT(r, EVENT_REMOVED, key->name, "by %s: its key may no longer be used",
 		       r->sender->name);
 	if (registry_saved(r))
-		ANSWER(answer, DXP_OK, "%s", key->name);
+		MANAGER_ANSWER(answer, DXP_OK, "%s", key->name);
 	else
-		ANSWER(answer, DXP_EIO, MANAGER_UNRECORDED_TEXT);
+		MANAGER_ANSWER(answer, DXP_EIO, MANAGER_UNRECORDED_TEXT);
 }
 
 static void grant(struct registry *r, const struct channel_request *request,
@@ -324,11 +329,12 @@ static void grant(struct registry *r, const struct channel_request *request,
 	memcpy(assign.host, request->name, sizeof(assign.host));
 	memcpy(assign.xpu, request->xpu, sizeof(assign.xpu));
 	if (!*assign.host || !*assign.xpu) {
-		ANSWER(answer, DXP_EINVAL, "a name is 1 to 31 of A-Z a-z 0-9 . _ -, or '*'");
+		MANAGER_ANSWER(answer, DXP_EINVAL,
+			       "a name is 1 to 31 of A-Z a-z 0-9 . _ -, or '*'");
 		return;
 	}
 	int status = manager_grant_set(r, &assign, &text, now_ns);
-	ANSWER(answer, status, "%s", text);
+	MANAGER_ANSWER(answer, status, "%s", text);
 }
 
 /* Runs the request of a sender with this key. */
@@ -338,7 +344,7 @@ static void request_run(struct registry *r, const struct manager_channel *c,
 {
 	if (key && key->removed) {
 		r->counters.key_removed++;
-		ANSWER(answer, DXP_EACCESS, "%s", manager_removed_text(key));
+		MANAGER_ANSWER(answer, DXP_EACCESS, "%s", manager_removed_text(key));
 		return;
 	}
 	if (request->command == CHANNEL_ADMIT) {
@@ -355,10 +361,11 @@ static void request_run(struct registry *r, const struct manager_channel *c,
 	}
 	if (!key || key->role != ROLE_OPERATOR) {
 		r->counters.role++;
-		ANSWER(answer, DXP_EACCESS,
-		       "this key has the role %s; only an operator may do this: join with a token "
-		       "of `dxp token create --role operator`",
-		       channel_role_text(key ? key->role : ROLE_NONE));
+		MANAGER_ANSWER(
+			answer, DXP_EACCESS,
+			"this key has the role %s; only an operator may do this: join with a token "
+			"of `dxp token create --role operator`",
+			channel_role_text(key ? key->role : ROLE_NONE));
 		return;
 	}
 	switch (request->command) {

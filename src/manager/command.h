@@ -30,6 +30,12 @@ void manager_command_run(struct registry *r, const struct manager_channel *c,
 			 const struct channel_request *request, struct channel_answer *answer,
 			 uint64_t now_ns);
 
+/* Sets status and text of a struct channel_answer or channel_opened. */
+#define MANAGER_ANSWER(answer, value, ...) \
+	manager_text_set(&(answer)->status, (answer)->text, (value), __VA_ARGS__)
+void manager_text_set(int32_t *status, char text[MANAGE_TEXT_BYTES], int value, const char *format,
+		      ...) PRINTF_LIKE(4, 5);
+
 /* rotate.c: replaces the sender's key by a new one. */
 void manager_rotate(struct registry *r, const struct manager_channel *c,
 		    const struct channel_request *request, struct channel_answer *answer,

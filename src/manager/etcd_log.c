@@ -14,11 +14,11 @@
 #include "manager/etcd_store.h"
 #include "manager/store_etcd.h"
 
-/* ns that an event waits for a change at most: a kill loses events of this time */
+/* longest time that an event waits for a change; a killed manager loses events of this time */
 #define WAIT_NS       (3 * S_NS)
 #define RETRY_MIN_NS  (1 * S_NS)
 #define RETRY_MAX_NS  (32 * S_NS)
-#define AT_ONCE_NS    (3 * S_NS) /* a manager that ends waits so long for a write to succeed */
+#define AT_ONCE_NS    (3 * S_NS) /* longest time that a manager waits for a write when it ends */
 #define PARTS_MAX     (ETCD_LOG_ROWS - 1)
 #define DELETE_EVENTS 64 /* old events that one deletion removes at least */
 #define NAME          "event/"
@@ -43,7 +43,7 @@ static bool part_add(struct etcd_store *s, const struct event_journal *l, uint64
 	return row->value != NULL;
 }
 
-/* Returns the number of the first event that a key may have which is kept. */
+/* Returns the lowest number in the keys to keep: keys with lower numbers hold only old events. */
 static uint64_t kept_from(const struct event_journal *l)
 {
 	const uint64_t oldest =

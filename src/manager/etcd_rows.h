@@ -39,7 +39,7 @@ int etcd_row_json_read(const char *key, const json_t *row, struct store_op *out)
 struct etcd_row {
 	char key[ETCD_KEY_BYTES];
 	char *value; /* NULL: delete the key */
-	/* without value: delete all keys from this one on and before `key`; or NULL */
+	/* If not NULL, and `value` is NULL: deletes the keys from this one on and before `key`. */
 	const char *from;
 };
 

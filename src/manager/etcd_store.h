@@ -18,7 +18,7 @@
 
 /* The event log (etcd_log.c). */
 struct etcd_log {
-	char first_key[ETCD_KEY_BYTES]; /* before the key of any event */
+	char first_key[ETCD_KEY_BYTES]; /* sorts before the key of any event */
 	uint64_t deleted;               /* no key is left of events before this one */
 	/* Events before this one were sent by a transaction whose outcome is unknown; 0: none. The
 	 * next try writes the same keys with the same events, so a late copy changes nothing. */
@@ -90,23 +90,23 @@ struct etcd_row *etcd_save_row(struct etcd_store *s);
 /* Commits some of the rows: repeats the transaction until its outcome is known. DXP_EIO: the term
  * has ended. */
 int etcd_save_commit(struct etcd_store *s, size_t first, size_t count);
-/* Makes one attempt to commit all rows, whose execution at any later time of this term must do no
- * harm. It leaves `version` as it is. DXP_EAGAIN: the outcome is unknown; DXP_EIO: the term has
- * ended. */
+/* Makes one attempt to commit all rows, without a change of `version`. etcd may execute them at any
+ * later time of this term, which must do no harm. DXP_EAGAIN: the outcome is unknown; DXP_EIO: the
+ * term has ended. */
 int etcd_save_try(struct etcd_store *s);
 /* Frees the rows from `first` on. */
 void etcd_save_drop(struct etcd_store *s, size_t first);
 void etcd_save_clear(struct etcd_store *s);
 
-/* etcd_log.c: the contract of store.h. */
+/* etcd_log.c: implements store_log_save (store.h). */
 uint64_t etcd_log_save(struct store *base, struct registry *r, bool at_once);
 /* Adds rows that write unsaved events, at most ETCD_LOG_ROWS. Returns the number of the first event
  * that they leave out; 0: there are none, or no memory. Call etcd_log_saved with that number once
  * they are committed. */
 uint64_t etcd_log_rows(struct etcd_store *s, struct event_journal *l);
 void etcd_log_saved(struct etcd_store *s, struct event_journal *l, uint64_t saved);
-/* Prepares for etcd_log_load, which loads a pair whose key begins with "event/". etcd_log_loaded
- * ends it. They delete keys of an older layout. */
+/* Load the event log: etcd_log_begin prepares for it, etcd_log_load loads a pair whose key begins
+ * with "event/", and etcd_log_loaded ends it. Keys of an older layout are deleted meanwhile. */
 void etcd_log_begin(struct etcd_store *s);
 void etcd_log_load(struct etcd_store *s, struct event_journal *l, const struct etcd_pair *pair);
 void etcd_log_loaded(struct etcd_store *s);

@@ -20,7 +20,7 @@ struct event_journal {
 	uint64_t report;   /* number of the last EVENT_LOST; 0: none in this term */
 };
 
-/* What a manager carries from one term to the next. */
+/* Counts of struct event_journal that a manager keeps from one term to the next. */
 struct event_losses {
 	uint64_t lost, reported;
 };

@@ -3,7 +3,6 @@
  * new key is stored before the answer. */
 #include "manager/fabric_rotation.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <dxp/status.h>
@@ -120,12 +119,6 @@ static const struct roster_node *excluded_find(const struct registry *r)
 	return n;
 }
 
-static void answer_set(struct channel_answer *answer, int status, const char *text)
-{
-	answer->status = status;
-	snprintf(answer->text, sizeof(answer->text), "%s", text);
-}
-
 /* Returns true if a rotation may begin now. Otherwise sets the answer. */
 static bool rotation_admit(const struct registry *r, const struct channel_request *request,
 			   struct channel_answer *answer, uint64_t now_ns)
@@ -134,11 +127,11 @@ static bool rotation_admit(const struct registry *r, const struct channel_reques
 	const struct roster_node *excluded = excluded_find(r);
 
 	if (request->seconds > FABRIC_OVERLAP_MAX_S) {
-		answer_set(answer, DXP_EINVAL, "an overlap lasts at most a day (86400 s)");
+		MANAGER_ANSWER(answer, DXP_EINVAL, "an overlap lasts at most a day (86400 s)");
 		return false;
 	}
 	if (r->options.admission != ADMIT_TOKEN) {
-		answer_set(
+		MANAGER_ANSWER(
 			answer, DXP_EUNSUPPORTED,
 			"this fabric admits machines by its key alone, so no machine could get a "
 			"new one; start the manager with --admit token");
@@ -147,19 +140,18 @@ static bool rotation_admit(const struct registry *r, const struct channel_reques
 	if (request->uses & CHANNEL_FORCE)
 		return true;
 	if (r->fabric.row.generation && former_ms) {
-		answer->status = DXP_EBUSY;
-		snprintf(answer->text, sizeof(answer->text),
-			 "the last rotation is not complete: nodes accept the former key for "
-			 "another %u s; wait, or use --force",
-			 (former_ms + 999) / 1000);
+		MANAGER_ANSWER(answer, DXP_EBUSY,
+			       "the last rotation is not complete: nodes accept the former key for "
+			       "another %u s; wait, or use --force",
+			       (former_ms + 999) / 1000);
 		return false;
 	}
 	if (excluded) {
-		answer->status = DXP_EUNSUPPORTED;
-		snprintf(answer->text, sizeof(answer->text),
-			 "the node %s runs a release that cannot replace its fabric key, and would "
-			 "lose the others; update it, or use --force",
-			 excluded->entry.name);
+		MANAGER_ANSWER(
+			answer, DXP_EUNSUPPORTED,
+			"the node %s runs a release that cannot replace its fabric key, and would "
+			"lose the others; update it, or use --force",
+			excluded->entry.name);
 		return false;
 	}
 	return true;
@@ -198,17 +190,18 @@ void manager_fabric_rotate(struct registry *r, const struct channel_request *req
 		r->fabric = before;
 		r->fabric.dirty = before.row.generation != 0;
 		r->counters.unsaved++;
-		answer_set(answer, DXP_EIO,
-			   "the manager cannot record the new key, so the present one stays valid; "
-			   "its log has the reason; run this again after the repair");
+		MANAGER_ANSWER(
+			answer, DXP_EIO,
+			"the manager cannot record the new key, so the present one stays valid; "
+			"its log has the reason; run this again after the repair");
 		return;
 	}
 	r->counters.rekeyed++;
 	REGISTRY_EVENT(r, EVENT_ROTATED, "fabric", "by %s: the fabric key has the generation %u",
 		       r->sender->name, r->fabric.row.generation);
 	if (mac_renew(r) != DXP_OK)
-		answer_set(answer, DXP_ENOMEM,
-			   "the new key is recorded, but memory is short; restart the manager");
+		MANAGER_ANSWER(answer, DXP_ENOMEM,
+			       "the new key is recorded, but memory is short; restart the manager");
 	else
 		fabric_fill(r, answer, now_ns);
 }

@@ -27,7 +27,7 @@
 /* s; long overlaps let a removed node use the former key */
 #define FABRIC_OVERLAP_MAX_S 86400
 
-/* As it is stored. */
+/* The rotated key as the store has it. */
 struct fabric_row {
 	uint32_t generation; /* number of rotations; 0: none */
 	uint32_t overlap_s;
@@ -43,7 +43,8 @@ struct fabric_rotation {
 	bool inherited; /* the row was loaded; the manager started at `at_ns` */
 };
 
-/* Starts the clock of a row that was loaded. A clock that went back counts as no time. */
+/* Starts the clock of a row that was loaded. If the clock of the manager went back since the
+ * rotation, the age is 0. */
 void fabric_rotation_start(struct fabric_rotation *f, uint64_t wall_ms, uint64_t now_ns);
 
 uint64_t fabric_rotation_age_ms(const struct fabric_rotation *f, uint64_t now_ns);

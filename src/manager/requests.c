@@ -292,9 +292,10 @@ static bool name_admit(struct registry *r, const struct udp_address *from,
 	return true;
 }
 
-/* Returns true if a joining node gets the address that it advertises from the live node that has
- * it, because it proves that it receives there, by a number that was sent to the address. A node
- * that advertises the address too gives it only to a node that sends from there. */
+/* Gives a joining node the address that it advertises, although a live node has it; returns true if
+ * it did. The joining node must prove that it receives there: it returns a number that was sent to
+ * the address. A holder that advertises the address loses it only to a node that sends from there,
+ * while the holder sends from elsewhere. */
 static bool address_win(struct registry *r, const struct udp_address *from,
 			const struct manage_join *join, struct roster_node *holder, uint64_t now_ns)
 {

@@ -5,16 +5,9 @@
  * before the answer: in SQLite in one transaction, in etcd in several if there are many. */
 #include "manager/command.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <dxp/status.h>
-
-static void answer_set(struct channel_answer *answer, int status, const char *text)
-{
-	answer->status = status;
-	snprintf(answer->text, sizeof(answer->text), "%s", text);
-}
 
 static bool proof_valid(const struct registry *r, const struct manager_channel *c,
 			const struct channel_request *request)
@@ -67,9 +60,10 @@ static struct key_row *key_replace(struct registry *r, struct key_row *old,
 	memcpy(row.key, key, sizeof(row.key));
 	struct key_row *added = keyring_add(&r->keyring, &row, &displaced);
 	if (!added) {
-		answer_set(answer, DXP_ENOMEM,
-			   "the manager has no space for more keys; remove some: `dxp node remove "
-			   "NAME`, then run this again");
+		MANAGER_ANSWER(
+			answer, DXP_ENOMEM,
+			"the manager has no space for more keys; remove some: `dxp node remove "
+			"NAME`, then run this again");
 		return NULL;
 	}
 	old->removed = old->replaced = true;
@@ -82,10 +76,11 @@ static struct key_row *key_replace(struct registry *r, struct key_row *old,
 	nodes_move(r, added, old);
 	keyring_undo_add(&r->keyring, added, &displaced);
 	r->counters.unsaved++;
-	answer_set(answer, DXP_EIO,
-		   "the manager cannot record the new key, so the old one stays valid; its log has "
-		   "the "
-		   "reason; run this again after the repair");
+	MANAGER_ANSWER(
+		answer, DXP_EIO,
+		"the manager cannot record the new key, so the old one stays valid; its log has "
+		"the "
+		"reason; run this again after the repair");
 	return NULL;
 }
 
@@ -97,16 +92,18 @@ void manager_rotate(struct registry *r, const struct manager_channel *c,
 
 	if (!old) {
 		r->counters.key_unknown++;
-		answer_set(answer, DXP_EACCESS,
-			   "this key is not admitted; run `dxp join HOST TOKEN`");
+		MANAGER_ANSWER(answer, DXP_EACCESS,
+			       "this key is not admitted; run `dxp join HOST TOKEN`");
 	} else if (!proof_valid(r, c, request)) {
 		r->counters.key_unproved++;
-		answer_set(answer, DXP_EAUTH, "the request does not prove the new key; update dxp");
+		MANAGER_ANSWER(answer, DXP_EAUTH,
+			       "the request does not prove the new key; update dxp");
 	} else if (keyring_find(&r->keyring, request->psk)) {
-		answer_set(answer, DXP_EEXIST,
-			   "the manager knows the new key already; remove node.key.next, then run "
-			   "this "
-			   "again");
+		MANAGER_ANSWER(
+			answer, DXP_EEXIST,
+			"the manager knows the new key already; remove node.key.next, then run "
+			"this "
+			"again");
 	} else {
 		struct key_row *added = key_replace(r, old, request->psk, answer);
 		if (!added)
@@ -114,7 +111,7 @@ void manager_rotate(struct registry *r, const struct manager_channel *c,
 		r->counters.rotated++;
 		manager_event_rotated(r, added);
 		answer->role = added->role;
-		answer_set(answer, DXP_OK, added->name);
+		MANAGER_ANSWER(answer, DXP_OK, "%s", added->name);
 		nodes_publish(r, added, now_ns);
 	}
 }

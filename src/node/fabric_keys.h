@@ -14,7 +14,7 @@ struct fabric_keys {
 	uint8_t key[FABRIC_KEY_BYTES], former_key[FABRIC_KEY_BYTES];
 	struct mac *present;
 	struct mac *former; /* NULL: it is not accepted any more */
-	/* from then on, this node sends with the present key; refuses the former one */
+	/* Times from which this node sends with the present key, and refuses the former one. */
 	uint64_t use_ns, former_until_ns;
 	bool send_former;
 	char *file; /* where a new key is stored, or NULL */
@@ -29,7 +29,8 @@ void fabric_keys_end(struct fabric_keys *k);
  * changed. */
 int fabric_keys_rekey(struct fabric_keys *k, struct seal *seal, const struct member_rekey *rekey,
 		      const char *name, uint64_t now_ns);
-/* Does what is due. Handshakes that use a key which is refused from now on begin anew. */
+/* Performs the steps of a rotation that are due. Handshakes begin anew if their key is refused from
+ * now on. */
 void fabric_keys_advance(struct fabric_keys *k, struct seal *seal, uint64_t now_ns);
 /* Returns when to call fabric_keys_advance; UINT64_MAX: never. */
 uint64_t fabric_keys_deadline(const struct fabric_keys *k);

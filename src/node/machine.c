@@ -62,14 +62,15 @@ int machine_crc_start(struct node *n)
 	return DXP_EINVAL;
 }
 
-/* Packets between network namespaces of one machine cross no wire if they enter a veth interface. A
+/* Returns true if packets to the peer cross no wire: its address is that of
+ * this node or a loopback address, or they enter a veth interface to another network namespace. A
  * loopback address alone proves nothing, because a proxy there may forward to another machine. */
 static bool path_wireless(const struct node *n, const struct udp_address *peer, bool same_machine)
 {
 	return same_machine && (machine_at(n, peer) || link_path_virtual(peer));
 }
 
-/* Injected faults act like a wire. */
+/* A link with injected faults counts as a wire, because faults change and lose packets. */
 uint8_t machine_path(void *context, const struct udp_address *peer, bool same_machine)
 {
 	const struct node *n = context;

@@ -146,7 +146,7 @@ bool cookie_admit(struct rltp_endpoint *e, struct rltp_session *s, const struct 
 	return false;
 }
 
-/* Writes what the proof is a hash of. */
+/* Writes the text whose keyed hash is the proof. */
 static void text_write(const struct wire_header *h, const uint8_t *body, uint8_t text[TEXT_BYTES])
 {
 	uint8_t *at = text + LABEL_BYTES;

@@ -33,8 +33,9 @@ struct rltp_endpoint_options {
 	uint32_t receive_packets;
 	/* Number of this machine's boot, as in struct wire_hello; 0: unknown. */
 	uint64_t machine;
-	/* Returns what the path to this address permits, bits of enum rltp_path. `same_machine`:
-	 * the peer's handshake states the same `machine`. NULL: nothing. */
+	/* Returns the properties of the path to this address, bits of enum rltp_path.
+	 * `same_machine`: the peer's handshake states the same `machine`. If `path` is NULL, no
+	 * path has any. */
 	uint8_t (*path)(void *context, const struct udp_address *peer, bool same_machine);
 	void *path_context;
 	bool long_frames; /* the link delivers long frames; peers may send them */

@@ -328,7 +328,7 @@ static void sealed_hello_receive(struct rltp_endpoint *e, struct rltp_session *s
 		return;
 	}
 	if (session_unconfirmed(s) && hello->incarnation == s->peer_incarnation)
-		/* the peer made its HELLO anew, and no data was exchanged */
+		/* the peer has built a new HELLO, and no data was exchanged */
 		handshake_begin(e, s, now_ns);
 	else if (s->state == RLTP_OPEN)
 		session_renew(e, s);

@@ -108,10 +108,11 @@ struct pmtu {
 	uint16_t size;   /* size under test */
 	uint16_t high;   /* PMTU_SEARCH: smallest size that the path does not carry */
 	uint32_t id;     /* number of the outstanding probes */
-	/* packets above the floor lost since one last arrived */
+	/* packets above the floor, but not longer than new datagrams, that were lost since a packet
+	 * above the floor last arrived */
 	uint32_t lost_large;
-	/* Of these, longer than new datagrams: long frames, and packets of messages that were cut
-	 * before the size fell. Arrivals of shorter packets prove nothing about them. */
+	/* The same count of packets longer than new datagrams: long frames, and packets of messages
+	 * that were cut before the size fell. Arrivals of shorter packets do not clear it. */
 	uint32_t lost_longer;
 	uint64_t deadline_ns;
 	struct wire_pmtu answer;

@@ -126,10 +126,11 @@
 /* ns that the answering side waits for the first sealed frame before it sends its own HELLO. The
  * peer retransmits that frame every 4 .. 200 ms, so several copies may be lost. */
 #define RLTP_CONFIRM_NS (1000ull * 1000 * 1000)
-/* RESETs and REJECTs per second that faked packets can cause; further, one for each share of the
- * peers, so that packets in the name of some peers do not suppress answers to others */
+/* RESETs and REJECTs per second that faked packets can cause. Each share of the peers has one more,
+ * so that packets in the name of some peers do not suppress answers to others. */
 #define RLTP_RESETS_PER_S 100
-/* for each share, if RLTP_RESETS_PER_S permits it: enough for a network that loses half of them */
+/* most answers per second to one share, within RLTP_RESETS_PER_S: enough for a network that loses
+ * half of them */
 #define RLTP_RESETS_SHARE_PER_S 16
 #define RLTP_RESETS_SHARES      256 /* the low bits of a node id select one */
 /* us, pause in the RNR that replaces WAIT for a sender without it: half the time of a DMA of 512

@@ -30,8 +30,8 @@ struct rltp_message {
 	struct rltp_message *next;
 	uint32_t unit;         /* payload bytes of each packet but the last */
 	uint32_t packet_count; /* set when the first packet is built */
-	/* Of a packet, in datagrams of the path; above 1 for long frames. Windows and congestion
-	 * control count these. */
+	/* Weight of each packet: number of datagrams of the path that it fills, above 1 for long
+	 * frames. Windows and congestion control count weights. */
 	uint16_t weight;
 	uint32_t next_sub; /* packets built so far */
 	uint32_t unacked;  /* packets built and not acknowledged */

@@ -223,7 +223,8 @@ static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 	return last ? base + 64 - (uint32_t)__builtin_clzll(last) : base;
 }
 
-/* `found` packets were in flight before, when all in flight had the weight `inflight`. */
+/* Reports the loss of `found` packets to congestion control. `inflight` is the weight of all
+ * packets in flight before the loss. */
 static void losses_note(struct rltp_session *s, uint32_t found, uint32_t inflight, uint64_t now_ns)
 {
 	if (found == 0)

@@ -16,7 +16,7 @@ static const char label[] = "dxp REJECT";
 
 #define TEXT_BYTES (LABEL_BYTES + 12 + WIRE_TAG_BYTES)
 
-/* Writes what the proof is a hash of. */
+/* Writes the text whose keyed hash is the proof. */
 static void text_write(const struct wire_header *h, const struct wire_reject *r,
 		       const uint8_t tag[WIRE_TAG_BYTES], uint8_t text[TEXT_BYTES])
 {

@@ -27,8 +27,8 @@ static bool reset_allowed(struct rltp_endpoint *e, uint16_t node, uint64_t now_n
 struct pending_reset *reset_add(struct rltp_endpoint *e, const struct wire_header *h,
 				const struct udp_address *from, uint64_t now_ns)
 {
-	/* A packet from outside of the node table may name any source; s->node is of its address.
-	 */
+	/* A packet from outside of the node table may name any source node. The answer is charged
+	 * to s->node, which belongs to the packet's address. */
 	const struct rltp_session *s = endpoint_peer_at(e, h->src_node, from);
 
 	if (e->reset_count == RESETS_PENDING || !s || !reset_allowed(e, s->node, now_ns))

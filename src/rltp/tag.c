@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tags of handshakes and of the frames that belong to them, by the fabric key. */
+/* Makes and checks the tags of handshakes, and of the frames that belong to them. Tags are hashes
+ * keyed by the fabric key. */
 #include <string.h>
 
 #include "rltp/endpoint_internal.h"

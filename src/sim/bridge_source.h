@@ -48,7 +48,7 @@ struct stages_options bridge_source_controllers(uint64_t control_ns);
 uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_ns,
 			 enum bridge_path path, uint64_t bytes);
 
-/* Returns ns of one step of it; 0: as above. */
+/* Returns ns of one step of the naive method. 0: a rate is out of range, or no memory. */
 uint64_t bridge_naive_step_ns(const struct stages_options *stages, enum stages_step step,
 			      uint64_t bytes);
 

@@ -135,9 +135,9 @@ static int timeout_rows(const struct model_parameters *p, uint64_t seed,
 }
 
 /* Splits stated round trips into their wires and one rest, in cycles of the xPU's clock. The rest
- * is no prediction, so compared with nothing. Its interval has both kinds of switches: one that
- * stores a frame before it forwards it, and one that forwards at once, so that only half of the
- * wires count. */
+ * is no prediction, so no measurement is compared with it. Its interval covers both kinds of
+ * switches: one that stores a frame before it forwards it, and one that forwards at once, so that
+ * only half of the wires count. */
 static void latency_rows(const struct model_parameters *p, const struct model_sink *sink)
 {
 	static const struct {

@@ -101,7 +101,7 @@ static bool authenticate(void *host, enum rltp_key key, const uint8_t *frame, si
 	return key != RLTP_KEY_FORMER;
 }
 
-#define HOSTS_PER_PLAIN 4 /* one host of so many has no key pair, as in an earlier release */
+#define HOSTS_PER_PLAIN 4 /* one of 4 hosts has no key pair, like hosts of an earlier release */
 
 static void private_key_of(uint32_t i, uint8_t out[CRYPTO_KEY_BYTES])
 {

@@ -58,7 +58,8 @@
 #define SWITCH_REJECTED_PER_S 1000
 /* switches below a switch that it remembers, for readers of its counters */
 #define SWITCH_BELOW_MAX 64
-/* ns after their last packet: also those of a machine that is used once a day */
+/* ns after their last packet until they are forgotten: a day, so that switches of a machine that is
+ * used once a day stay known */
 #define SWITCH_BELOW_NS (86400ull * 1000 * 1000 * 1000)
 /* groups and memory of one address of members 0: at most n times what is free, so one job gets 7/8
  * and a small switch can be filled */

@@ -31,8 +31,8 @@ struct notices_hooks {
 	uint64_t (*now_ns)(void *context);
 	/* Returns true if the host still uses this xPU. */
 	bool (*needed)(void *context, const struct notice_host *host);
-	/* The xPU `node` cannot get events of this host, whose commands there may wait for ever. So
-	 * the host must be evicted. `status`: DXP_ETIMEDOUT; DXP_EACCESS: the two may not exchange
+	/* Evicts the host: the xPU `node` cannot get its events, so its commands there may wait for
+	 * ever. `status`: DXP_ETIMEDOUT; DXP_EACCESS: the two may not exchange
 	 * messages any more; DXP_ENOENT: the node table here has no such node; DXP_EBUSY:
 	 * XPU_NOTICES_MAX; DXP_ENOMEM. */
 	void (*failed)(void *context, const struct notice_host *host, uint16_t node, int status);
@@ -45,8 +45,8 @@ void notices_destroy(struct notices *n);
  * events are lost, the next notices_advance() fails the host with most of them. */
 void notice_send(struct notices *n, const struct notice_host *host, uint16_t node,
 		 const struct command_event *e);
-/* The node was lost, so its commands have ended: while it is not in the node table, no host fails
- * because of it. */
+/* Notes that the node was lost, so its commands have ended. No host fails because of it while it is
+ * not in the node table. */
 void notices_left(struct notices *n, uint16_t node);
 /* Sends lost events again that are due, in the order of their losses. Returns their number. */
 uint32_t notices_advance(struct notices *n);
