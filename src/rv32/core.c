@@ -346,7 +346,8 @@ static uint64_t items_done(const struct rv32_core *core)
 	return items;
 }
 
-/* Checks stop flag and limit of instructions. Returns false after a trap. */
+/* Checks stop flag and limit of instructions, for a warp that has lanes to run. Returns false after
+ * a trap. */
 static bool may_continue(struct rv32_core *core, struct warp *w)
 {
 	const struct rv32_launch *l = core->launch;
@@ -356,7 +357,7 @@ static bool may_continue(struct rv32_core *core, struct warp *w)
 		kind = RV32_TRAP_STOPPED;
 	else if (l->instructions_max && items_done(core) >= l->instructions_max)
 		kind = RV32_TRAP_BUDGET;
-	if (kind == RV32_TRAP_NONE || w->group_count == 0)
+	if (kind == RV32_TRAP_NONE)
 		return true;
 	trap_at(w, w->groups[0].pc, first_lane(w->groups[0].mask), kind);
 	return false;
@@ -374,7 +375,9 @@ static bool run_batch(struct rv32_core *core)
 
 			if (w->group_count == 0)
 				continue;
-			if (!rv32_warp_run(w) || !may_continue(core, w))
+			/* before each run, so that a loop whose lanes always wait at a barrier
+			 * also ends */
+			if (!may_continue(core, w) || !rv32_warp_run(w))
 				return false;
 		}
 		if (!(core->pack > 1 ? pass_packed_barriers(core) : pass_barrier(core)))
