@@ -2,6 +2,7 @@
 /* Tests what the commands of cl_dxp_collective pass to groups, and each call that can fail. The
  * groups are fakes, whose operations are marks at their members. */
 #include "plugins/opencl/entry/extension.h"
+#include "plugins/opencl/entry/groups.h"
 #include "test/unit/opencl_memory_rig.h"
 
 #include <dxp/collective.h>
@@ -227,6 +228,23 @@ static void collective__alignment_of_the_member(void **state)
 	buffers_close();
 }
 
+/* At exit, groups are destroyed once; a later command needs another. */
+static void collective__groups_end_with_the_program(void **state)
+{
+	buffers_open(BYTES);
+	assert_int_equal(allreduce(), CL_SUCCESS);
+	dxp_clFinish(queues[0]);
+	fake.created = fake.destroyed = 0;
+	groups_detach();
+	assert_int_equal(fake.destroyed, 0);
+	groups_close();
+	groups_close();
+	assert_int_equal(fake.destroyed, 1);
+	assert_int_equal(allreduce(), CL_SUCCESS);
+	assert_int_equal(fake.created, 1);
+	buffers_close();
+}
+
 /* ---- calls that fail ---- */
 
 static void fail_call(uint32_t at, int status, bool loses)
@@ -314,6 +332,7 @@ int main(void)
 		TEST(collective__in_place),
 		TEST(collective__outputs_need_no_transfer),
 		TEST(collective__alignment_of_the_member),
+		TEST(collective__groups_end_with_the_program),
 		TEST(collective__each_call_fails_once),
 		TEST(collective__refusal_keeps_the_group),
 		TEST(collective__no_device_memory),

@@ -48,6 +48,25 @@ void groups_drop(const struct dxp_group *group)
 			entry_drop(&entries[i]);
 }
 
+/* The groups that groups_close() destroys. */
+static struct dxp_group *leaving[GROUPS_MAX];
+
+void groups_detach(void)
+{
+	for (int i = 0; i < GROUPS_MAX; i++) {
+		leaving[i] = entries[i].group;
+		entries[i].group = NULL;
+	}
+}
+
+void groups_close(void)
+{
+	for (int i = 0; i < GROUPS_MAX; i++) {
+		dxp_group_destroy(leaving[i]);
+		leaving[i] = NULL;
+	}
+}
+
 static struct entry *entry_find(const cl_device_id *devices, cl_uint count)
 {
 	struct entry *found = &entries[0];

@@ -12,5 +12,10 @@
 struct dxp_group *groups_get(const cl_device_id *devices, cl_uint count, int *status);
 /* Destroys a group after a failure. Waits until its commands are complete. */
 void groups_drop(const struct dxp_group *group);
+/* At exit: the groups of all devices become those that groups_close() destroys. */
+void groups_detach(void);
+/* Destroys them, without the plugin's lock. Call it before devices_close(), because a group may use
+ * its devices in a thread of its own, to get its switches back. */
+void groups_close(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "host/abandon.h"
 #include "plugins/opencl/command/complete.h"
 #include "plugins/opencl/entry/extension.h"
+#include "plugins/opencl/entry/groups.h"
 #include "plugins/opencl/node/device.h"
 #include "plugins/opencl/object/api.h"
 #include "plugins/opencl/program/program.h"
@@ -119,6 +120,7 @@ static struct timespec wall_after(uint64_t ns)
 
 static void *close_notify(void *context)
 {
+	groups_close();
 	devices_close();
 	pthread_mutex_lock(&leave_lock);
 	ending = true;
@@ -194,6 +196,7 @@ __attribute__((destructor)) static void at_exit(void)
 	bool quiet = !opencl_fabric() || become_quiet();
 	struct dxp_fabric *f = fabric_detach(false);
 	events_close();
+	groups_detach();
 	devices_detach();
 	trace_close();
 	pthread_mutex_unlock(&opencl_lock);
