@@ -6,8 +6,8 @@
 #
 #   OVERLAP   for each node, in how much of it the node computes
 #   CORES     how much of the cores, or of as many as there are nodes, the nodes' kernels use
-#   LIMIT     in how much of it only longer sums are under way. The shortest sum of a step is that of
-#             the gradients computed last: nothing is left to compute before it arrives.
+#   LIMIT     in how much of it only longer sums are under way. The shortest sum of a step is that
+#             of the gradients computed last: nothing is left to compute before it arrives.
 
 {
 	if (under_way[0] > 0) {
