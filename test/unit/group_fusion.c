@@ -207,9 +207,11 @@ static void group_fusion__dependency(void **state)
 	dxp_group_destroy(g);
 }
 
-/* Longer than one command's wait list, and released before the end of the fusion. */
+/* Longer than one command's wait list, and released before the end of the fusion. Inputs are
+ * written before the events that the allreduces wait for. */
 static void group_fusion__wait_lists(void **state)
 {
+	static const uint8_t zeros[4096];
 	struct rig *r = *state;
 
 	for (uint64_t gap = 0; gap <= 64; gap += 64) {
@@ -217,15 +219,17 @@ static void group_fusion__wait_lists(void **state)
 		struct dxp_group *g = group_open(r, GROUP, DXP_WAY_AUTO);
 		dxp_event gates[20], *list = malloc(sizeof(gates));
 		assert_non_null(list);
-		inputs_write(&t);
+		for (uint32_t m = 0; m < GROUP; m++)
+			ok(dxp_mem_write(r->xpus[m], r->from[m], zeros, sizeof(zeros)));
 		for (uint32_t i = 0; i < ARRAY_COUNT(gates); i++)
 			ok(dxp_event_create(r->fabric, &gates[i]));
 		memcpy(list, gates, sizeof(gates));
 		ok(dxp_fusion_begin(g));
 		for (uint32_t k = 0; k < t.count; k++)
-			ok(tensor_start(g, &t, k, list, k == 2 ? ARRAY_COUNT(gates) : k));
+			ok(tensor_start(g, &t, k, list, k == 2 ? ARRAY_COUNT(gates) : k + 1));
 		free(list);
 		ok(dxp_fusion_end(g));
+		inputs_write(&t);
 		for (uint32_t i = 0; i < ARRAY_COUNT(gates); i++) {
 			assert_int_equal(dxp_event_done(r->fabric, t.events[2][0]), 0);
 			ok(dxp_event_set(r->fabric, gates[i], DXP_OK));
