@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chooses the next step, and handles completions. Steps that free buffers come first; queues serve
- * transfers round-robin. A DMA through the stream core needs both controllers at once. While a
+ * transfers round-robin. A DMA through the stream core needs both controllers at once; while a
  * piece of the core waits for them, only one other DMA per direction may start before it. */
 #include "bridge/internal.h"
 
@@ -54,8 +54,7 @@ static struct piece *next_drain(struct bridge *b)
 	return ready(b, BRIDGE_DRAIN);
 }
 
-/* A stream from user memory through the core to user memory; the core's queue has at most one such
- * piece. */
+/* From user memory through the core to user memory; the core's queue has at most one such piece. */
 static void core_cut(struct bridge *b)
 {
 	struct bridge_transfer *t = in_line(b, LINE_CORE);
@@ -213,7 +212,6 @@ void bridge_later(struct bridge *b, uint32_t id)
 	transfer_settle(t);
 }
 
-/* Frees the piece after its last step. */
 static void piece_advance(struct bridge *b, struct piece *p)
 {
 	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
@@ -222,7 +220,7 @@ static void piece_advance(struct bridge *b, struct piece *p)
 	case BRIDGE_FILL:
 		ring_move(in, p->in, BUFFER_FULL);
 		if (p->transfer->order.path == BRIDGE_THROUGH)
-			/* The piece is in the core's queue already, since it was cut. */
+			/* in the core's queue since it was cut */
 			p->step = BRIDGE_DMA_THROUGH;
 		else
 			piece_wait(b, p, BRIDGE_DMA_IN);

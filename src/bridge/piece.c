@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces: state, counts of outstanding steps, and time limits. */
+/* Pieces: state, counts of outstanding steps, time limits. */
 #include <assert.h>
 
 #include "bridge/internal.h"
 
-/* An id is the piece's index and low bits of its count of steps. */
+/* the piece's index, and low bits of its count of steps */
 #define ID_INDEX_BITS 8
 _Static_assert(PIECES_MAX <= 1 << ID_INDEX_BITS, "an id can name every buffer");
 
@@ -72,7 +72,7 @@ void piece_watch(struct bridge *b, struct piece *p)
 	list_last(&b->clock, &p->clock);
 }
 
-/* Adds the busy time at each change, because DMAs may follow each other without a gap. */
+/* At each change, because DMAs may follow each other without a gap. */
 static void count_dma(struct bridge *b, enum ring_way way, uint32_t by)
 {
 	struct bridge_counters *c = &b->counters;

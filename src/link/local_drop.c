@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Closes descriptors and unmaps memory of untrusted processes, each call in its own thread, so a
- * close that hangs blocks no other. LOCAL_DROPS_MAX bounds them per sender. */
+/* Closes descriptors and unmaps memory of untrusted processes, each in its own thread, so a close
+ * that hangs blocks no other. LOCAL_DROPS_MAX bounds them per sender. */
 #include "link/local.h"
 
 #include <pthread.h>
@@ -72,8 +72,7 @@ static void *lot_close(void *context)
 	return NULL;
 }
 
-/* Starts a detached thread with all signals blocked, because they are for the program's own
- * threads. */
+/* With all signals blocked: they are for the program's own threads. */
 static bool thread_start(void *(*run)(void *), void *lot)
 {
 	pthread_attr_t how;

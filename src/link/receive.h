@@ -2,7 +2,7 @@
 /* Receive buffers: a call fills several, and a cursor walks over their datagrams, after splitting
  * what GRO merged of one sender.
  *
- * Invariant: messages cursor .. filled - 1 have unreturned datagrams. The kernel writes only when
+ * Invariant: messages cursor .. filled - 1 have unreturned datagrams; the kernel writes only when
  * there are none. */
 #ifndef LINK_RECEIVE_H
 #define LINK_RECEIVE_H
@@ -24,7 +24,7 @@
 struct link_socket {
 	int fd;
 	struct udp_address peer; /* of a connected socket */
-	/* Further polls with arrivals that read the sender's address; socket 0 always does. */
+	/* further polls with arrivals that read the sender's address; socket 0 always does */
 	unsigned named;
 	/* messages per receive: doubled if all arrive, else the number that arrived, at least 1 */
 	unsigned wanted;
@@ -62,7 +62,7 @@ struct inbox {
 	} control[DATAGRAM_BATCH];
 };
 
-/* Allocates `count` buffers, at most DATAGRAM_BATCH. DXP_ENOMEM. */
+/* At most DATAGRAM_BATCH. DXP_ENOMEM. */
 int link_inbox_open(struct inbox *in, unsigned count);
 void link_inbox_close(struct inbox *in);
 
@@ -72,7 +72,7 @@ static inline bool inbox_pending(const struct inbox *in)
 }
 
 /* Receives once from the kernel; with `wait`, blocks until an arrival or the socket's timeout. The
- * inbox must be empty. Returns true for an arrival. */
+ * inbox must be empty. True: an arrival. */
 bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 		     struct link_counters *counters);
 

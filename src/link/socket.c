@@ -47,8 +47,8 @@ uint32_t socket_waiting_bytes(const struct link_socket *s)
 	return memory[SK_MEMINFO_RMEM_ALLOC];
 }
 
-/* Requests `bytes` for both buffers. FORCE options need CAP_NET_ADMIN and may exceed the system's
- * limit; the kernel doubles the value for its overhead. */
+/* FORCE options need CAP_NET_ADMIN and may exceed the system's limit; the kernel doubles the value
+ * for its overhead. */
 static void buffers_set(int fd, uint32_t bytes)
 {
 	if (option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)bytes) < 0)
@@ -66,8 +66,7 @@ static void buffer_report(struct link *l)
 			 l->receive_buffer_bytes / 2, l->buffer_bytes, l->buffer_bytes);
 }
 
-/* Reports per datagram: time stamp, ECN bits, GRO length. All are optional; without one, its value
- * stays 0. */
+/* Per datagram: time stamp, ECN bits, GRO length. All are optional; a missing value stays 0. */
 static void reports_set(const struct link *l, const struct link_socket *s, bool on)
 {
 	option_set(s->fd, SOL_SOCKET, SO_TIMESTAMPNS, on);
@@ -81,10 +80,10 @@ static void reports_set(const struct link *l, const struct link_socket *s, bool 
 
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 {
-	/* A batch that GRO merged may already wait in the socket. With GRO off, the kernel does not
-	 * report where its datagrams begin. So the socket becomes quiet only if nothing waits. If
-	 * another processor adds a batch at this moment, that batch is lost, because it is read as
-	 * one long datagram. */
+	/* A batch that GRO merged may already wait in the socket, and without GRO the kernel does
+	 * not report where its datagrams begin. So the socket becomes quiet only if nothing waits.
+	 * A batch that another processor adds at this moment is lost: it is read as one long
+	 * datagram. */
 	reports_set(l, s, !quiet);
 	if (quiet && !l->inbox.frame_bytes && socket_waiting_bytes(s) > 0) {
 		quiet = false;
@@ -125,7 +124,7 @@ static int bind_rejected(const struct udp_address *address, int error)
 	return DXP_EIO;
 }
 
-/* Returns an unbound socket; on failure, fd is -1 and errno is set. */
+/* Unbound; on failure, fd is -1 and errno is set. */
 static struct link_socket socket_make(const struct link *l)
 {
 	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};
@@ -177,8 +176,8 @@ static void wait_limit(int fd, uint32_t us)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
-/* Joins the group on the interface with `own_ip`. Without IP_MULTICAST_ALL 0, groups that other
- * sockets joined on other interfaces would also arrive. */
+/* On the interface with `own_ip`. Without IP_MULTICAST_ALL 0, groups that other sockets joined
+ * elsewhere would also arrive. */
 static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 {
 	struct ip_mreq join = {.imr_interface.s_addr = htonl(own_ip)};
@@ -192,8 +191,8 @@ static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 	return DXP_EIO;
 }
 
-/* Connects the bound socket. It may have received datagrams of other peers before, so the reader
- * checks their source. */
+/* The socket may have received datagrams of other peers before, so the reader checks their
+ * source. */
 static int peer_name(struct link *l, const struct udp_address *peer)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
@@ -288,8 +287,8 @@ static void sharing_set(const struct link *l, int value)
 			option_set(l->sockets[i].fd, SOL_SOCKET, SO_REUSEADDR, value);
 }
 
-/* Binds `fd` to the port of socket 0. SO_REUSEADDR is set only meanwhile, so another program still
- * gets EADDRINUSE. */
+/* To the port of socket 0. SO_REUSEADDR is set only meanwhile, so another program still gets
+ * EADDRINUSE. */
 static bool port_share(const struct link *l, int fd)
 {
 	union link_sockaddr name;
@@ -319,7 +318,7 @@ bool socket_connect(struct link *l, struct link_socket *s, const struct udp_addr
 	return true;
 }
 
-/* Returns the MTU of the route; 0: unknown. */
+/* 0: unknown. */
 static size_t route_mtu(const struct udp_address *to, int family)
 {
 	union link_sockaddr name;
