@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fields of struct bridged, only for bridged*.c. */
 #ifndef XPU_BRIDGED_INTERNAL_H
 #define XPU_BRIDGED_INTERNAL_H
 
@@ -22,15 +21,14 @@ struct bridged {
 	bool zeros_pinned;
 	struct nic_staged_write *writes; /* PUTs of peers; the NIC or the pump owns each */
 	struct staged_read *reads;
-	/* PUTs and GETs in the pump. Their numbers are bounded, so that PUTs, GETs and the xPU's
-	 * own transfers cannot starve one another. */
+	/* in the pump; bounded, so that PUTs, GETs and own transfers cannot starve one another */
 	uint32_t write_count, read_count;
 	struct staged_piece *pieces; /* buffers that the NIC sends */
 	uint32_t complaints;         /* log lines about failures so far */
 };
 
 /* bridged_end.c */
-/* Logs a failed PUT or GET at most COMPLAINTS_MAX times, and only if a DMA failed. */
+/* At most COMPLAINTS_MAX times, and only if a DMA failed. */
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 
 /* The node, not 0 or WIRE_NODE_NONE, is silent and its memory is kept. */
@@ -58,8 +56,7 @@ bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t byt
 int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);
 void bridged_read_cancel(void *context, struct nic_staged_read *r);
 void bridged_read_sent(void *context, void *piece, int status);
-/* Completes all pieces with DXP_ECLOSED. Call it after the NIC is closed, because a closed NIC does
- * not return pieces. */
+/* With DXP_ECLOSED, after the NIC is closed, because it does not return pieces then. */
 void bridged_reads_close(struct bridged *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FETCH: data about programs and the device, in parts. Logs and kernel records are kept with the
- * program. Other data come from the host's worker, and are kept for the next part. A binary for a
+ * program; other data come from the host's worker, and are kept for the next part. A binary for a
  * host gets the node's seal. */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct part {
 struct fetch {
 	struct order order;
 	struct worker_fetch message;
-	/* Program that keeps its binary; NULL: a host has sent this FETCH. */
+	/* keeps its binary; NULL: a host has sent this FETCH */
 	struct program *keep;
 	struct part part;
 	uint8_t *data;
@@ -81,7 +81,7 @@ static void fetch_free(struct fetch *f)
 	free(f);
 }
 
-/* Keeps the binary as a package, in the format of packages from hosts. */
+/* In the format of packages from hosts. */
 static void package_keep(struct tenant *t, struct program *p, const struct fetch *f)
 {
 	const struct dxp_file file = {.name = "binary", .data = f->data, .bytes = f->bytes};
@@ -168,7 +168,7 @@ void fetch_binary_keep(struct tenant *t, struct program *p)
 	fetch_post(t, &(struct part){.program = p->entry.id, .what = FETCH_BINARY}, p);
 }
 
-/* Answers a FETCH of a later part from the data that was kept for it. False: no data was kept. */
+/* From the data kept for later parts. False: none was kept. */
 static bool fetch_again(struct tenant *t, const struct part *p)
 {
 	const struct fetched *kept = &t->fetched;

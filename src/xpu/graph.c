@@ -169,7 +169,7 @@ static void wait_uncount(struct graph *g, struct graph_wait *w)
 		command_ready(g, c);
 }
 
-/* Then call failed_settle, which fails the commands that wait for it. */
+/* Then call failed_settle, for the commands that wait for it. */
 static void command_fail(struct graph *g, struct graph_command *c, int status)
 {
 	if (c->state == STATE_READY)
@@ -210,8 +210,7 @@ static void own_settle(struct graph *g, uint64_t event, int status)
 		entry_settle(g, e, status, DXP_ECANCELED);
 }
 
-/* Completes events of failed commands, from `first` on; commands that fail by this are appended and
- * handled too. */
+/* From `first` on; commands that fail by this are appended and handled too. */
 static void failed_settle(struct graph *g, struct graph_command **first)
 {
 	for (struct graph_command *c = *first; c; c = c->next)

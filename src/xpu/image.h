@@ -8,8 +8,7 @@
 
 #include <dxp/async.h>
 
-/* Computes the bytes from the first to the last pixel. False: a used side is 0, or more than 64
- * bits. */
+/* From the first to the last pixel. False: a used side is 0, or more than 64 bits. */
 bool image_span(const struct dxp_image *image, uint64_t *bytes);
 
 #endif

@@ -43,7 +43,7 @@ static int port_argument_set(struct work *w, struct worker_argument *a)
 	return DXP_OK;
 }
 
-/* Sets the argument's bytes to the rest of its allocation. */
+/* Sets the bytes to the rest of the argument's allocation. */
 static int memory_hold(struct work *w, struct worker_argument *a)
 {
 	const struct tenant *t = w->tenant;
@@ -68,7 +68,7 @@ static int argument_set(struct work *w, struct worker_argument *a)
 	return names_memory(a) ? memory_hold(w, a) : DXP_OK;
 }
 
-/* Logs the sentence, and sends it to the host. */
+/* In the log, and to the host. */
 static void launch_explain(struct work *w, const char *text)
 {
 	tenant_complain(w->tenant, "%s", text);

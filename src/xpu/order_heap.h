@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ready commands: a binary heap by graph_command.order, earliest on top. Commands store their
- * index, so that a cancelled one can be removed. */
+/* Ready commands: a binary heap, earliest graph_command.order on top. Commands store their index,
+ * so that a cancelled one can be removed. */
 #ifndef XPU_ORDER_HEAP_H
 #define XPU_ORDER_HEAP_H
 
@@ -13,8 +13,7 @@ struct order_heap {
 	uint32_t count, space;
 };
 
-/* Reserves space for `count` commands in total, so that order_heap_push() cannot fail. DXP_ENOMEM:
- * out of memory. */
+/* For `count` commands in total, so that order_heap_push() cannot fail. DXP_ENOMEM. */
 int order_heap_reserve(struct order_heap *h, uint32_t count);
 void order_heap_destroy(struct order_heap *h);
 

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-/* cores for spinning: a local host, the network thread, an engine's thread, and the rest of the
+/* cores for spinning: a local host, the network thread, an engine's thread, the rest of the
  * system */
 #define SPINNERS 4
 
@@ -30,8 +30,7 @@ static void session_ended(void *context, uint16_t peer, int status)
 	tenants_session_ended(context, peer, status);
 }
 
-/* Wakes the node, from any thread. The node may be closed already, because an engine is closed
- * after it. */
+/* From any thread. The node may be closed already, because an engine is closed after it. */
 static void interrupted(void *context)
 {
 	struct slot *s = context;
@@ -116,8 +115,8 @@ static void interrupts_to(struct slot *s, struct node *n)
 	pthread_mutex_unlock(&s->interrupt_lock);
 }
 
-/* Workers spin only if cores are left for the network thread and a spinning local host. With three
- * spinning threads on two cores, an empty kernel takes 250 us instead of 27 us. */
+/* Only if cores are left for the network thread and a spinning local host: with three spinning
+ * threads on two cores, an empty kernel takes 250 us instead of 27 us. */
 static uint32_t worker_spin(uint32_t spin_ns)
 {
 	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
@@ -125,8 +124,7 @@ static uint32_t worker_spin(uint32_t spin_ns)
 	return spin_ns == 0 ? WAIT_SPIN_NS : spin_ns;
 }
 
-/* Opens an engine in this process. All hosts share its compiled kernels, so its cache folder
- * differs from the folders of workers (folders.h). */
+/* In this process, for all hosts, so its cache folder differs from those of workers (folders.h). */
 static int engine_here(struct slot *s, const char *name)
 {
 	const char *cache = s->options.cache_folder;
@@ -146,8 +144,8 @@ static int engine_here(struct slot *s, const char *name)
 	return engine_open(&options, &s->engine);
 }
 
-/* The engine may work in this process's memory, so its kernels can run in other processes. Devices
- * of other engines need one process for all hosts. */
+/* Engines that work in this process's memory can run kernels in other processes. Devices of other
+ * engines need one process for all hosts. */
 static bool engine_may_fork(const struct slot *s)
 {
 	const char *name = s->options.engine;
@@ -180,8 +178,6 @@ static int zygote_begin(struct slot *s)
 	return zygote_open(&options, &s->zygote, &s->about);
 }
 
-/* One process per host if the engine works in this process's memory; otherwise one thread for
- * all. */
 static int engine_start(struct slot *s)
 {
 	s->worker_spin_ns = worker_spin(s->options.node.spin_ns);

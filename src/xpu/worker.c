@@ -18,7 +18,7 @@
 #include "xpu/label.h"
 #include "xpu/slot_internal.h"
 
-/* of one process, if its zygote is lost each time; then its orders fail */
+/* of one process whose zygote is lost each time; then its orders fail */
 #define STARTS_MAX   3
 #define POLL_ANSWERS 256 /* per poll, before other work */
 
@@ -154,7 +154,7 @@ bool worker_waits(const struct worker *c)
 	return c->rings_fd >= 0 && !c->requested;
 }
 
-/* The process has accepted an order, so it is not started again: an order must not run twice. */
+/* An accepted order must not run twice, so the process is not started again. */
 static bool has_begun(const struct worker *c)
 {
 	return atomic_load_explicit(&c->rings->orders.head, memory_order_relaxed) != 0;
@@ -250,7 +250,7 @@ static void run_time_note(struct worker *c, const struct order_end *end)
 		c->run_ns += min_u64(ns, XPU_WORK_NS) / 4 - c->run_ns / 4;
 }
 
-/* `body`: a copy of the answer that the worker cannot change. */
+/* `body`: a copy that the worker cannot change. */
 static void done_complete(struct worker *c, char *body, uint32_t bytes)
 {
 	struct worker_done d;
