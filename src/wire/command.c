@@ -17,7 +17,7 @@ static bool op_asynchronous(uint8_t op)
 	       op == COMMAND_SETTLE;
 }
 
-/* Checks a BRIDGE, but no address ranges: only the xPU knows its memory. */
+/* Without address ranges: only the xPU knows its memory. */
 static bool bridge_valid(const struct command *c)
 {
 	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
@@ -41,7 +41,7 @@ static bool data_valid(const struct command *c, uint32_t most)
 	return c->data && c->data_bytes >= 1 && c->data_bytes <= most;
 }
 
-/* Returns whether the package is inside the message, or `bytes` bytes at `address`. */
+/* Inside the message, or `bytes` at `address`. */
 static bool build_valid(const struct command *c)
 {
 	return c->data_bytes ? c->data_bytes <= COMMAND_PACKAGE_BYTES && c->data &&
@@ -87,7 +87,6 @@ static bool command_valid(const struct command *c)
 	}
 }
 
-/* Writes two bytes of length, then the data. */
 static void put_data(struct put_cursor *p, const struct command *c)
 {
 	put_16(p, (uint16_t)c->data_bytes);
@@ -304,8 +303,8 @@ int command_decode(const uint8_t *data, size_t bytes, struct command *c)
 {
 	struct get_cursor t = {.at = data, .end = data + bytes};
 
-	/* The 3.5 KiB from `text` on are not cleared, to save time; readers use only their filled
-	 * part. */
+	/* The 3.5 KiB from `text` on are not cleared, to save time; only their filled part is
+	 * read. */
 	memset(c, 0, offsetof(struct command, text));
 	c->text[0] = '\0';
 	get_head(&t, c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes packets of in-network computing: MPI header inside RoCEv2. */
+/* Packets of in-network computing: MPI header inside RoCEv2. */
 #include "wire/inc.h"
 
 #include <assert.h>
@@ -57,7 +57,7 @@ static struct inc_header header_get(const uint8_t *in)
 	};
 }
 
-/* Checks data, which a packet with a status, or a contribution to a broadcast, may lack. */
+/* A packet with a status, or a contribution to a broadcast, may lack data. */
 static bool data_sound(const struct inc_header *h, size_t payload_bytes)
 {
 	bool computes = h->collective == INC_ALLREDUCE || h->collective == INC_REDUCE;
@@ -192,7 +192,7 @@ static void seal(struct datagram *d, const struct roce_path *path, unsigned pad_
 	trailer_put(d, pad_bytes, roce_icrc(path, pieces, count), trailer);
 }
 
-/* Builds a packet without its trailer. Returns the length of the pad. */
+/* Without trailer. Returns the length of the pad. */
 static unsigned packet_begin(const struct inc_header *h, const struct roce_header *roce,
 			     const struct roce_path *path, const void *payload,
 			     size_t payload_bytes, struct datagram *d)

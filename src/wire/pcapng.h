@@ -37,11 +37,11 @@ size_t pcapng_section(uint8_t *out, const char *program);
 size_t pcapng_interface(uint8_t *out, const char *name, const char *description,
 			uint32_t snap_bytes);
 
-/* Writes a packet. The UDP checksum is valid if all was captured, else 0. */
+/* The UDP checksum is valid if all was captured, else 0. */
 size_t pcapng_packet(uint8_t *out, const struct pcapng_packet *p);
 
-/* Writes an outgoing datagram; data, sizes and `to` come from `d`, not `p`. Captures at most
- * `snap_bytes` of payload; 0: all. */
+/* An outgoing datagram; data, sizes and `to` come from `d`, not `p`. Captures at most `snap_bytes`
+ * of payload; 0: all. */
 size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct datagram *d,
 		       uint32_t snap_bytes);
 
@@ -49,7 +49,7 @@ size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct
 size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uint64_t seen,
 			 uint64_t dropped);
 
-/* Copies at most `space` bytes and returns the number; *bytes: whole length. */
+/* At most `space` bytes; returns their number. *bytes: whole length. */
 size_t pcapng_datagram_gather(const struct datagram *d, uint8_t *out, size_t space,
 			      uint32_t *bytes);
 

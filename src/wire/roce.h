@@ -73,7 +73,7 @@ enum roce_nak {
 	ROCE_NAKS = 5
 };
 
-/* Returns the wait after an RNR NAK with this code (0 .. 31). */
+/* Wait after an RNR NAK with this code (0 .. 31). */
 uint64_t roce_rnr_ns(unsigned code);
 
 /* Source and destination of a packet. Numbers are in host byte order. */
@@ -82,14 +82,14 @@ struct roce_path {
 	uint16_t from_port, to_port;
 };
 
-/* Returns 0 for an unsupported opcode. */
+/* 0: an unsupported opcode. */
 size_t roce_header_bytes(uint8_t opcode);
 
-/* Encodes with P_Key 0xffff, version 0, MigReq 0. Returns the length. */
+/* With P_Key 0xffff, version 0, MigReq 0. Returns the length. */
 size_t roce_header_encode(const struct roce_header *h, uint8_t *out);
 
-/* Decodes without checking the ICRC; *payload_bytes excludes pad and ICRC. DXP_EMALFORMED: too
- * short, or an invalid opcode, version or pad. */
+/* Does not check the ICRC; *payload_bytes excludes pad and ICRC. DXP_EMALFORMED: too short, or an
+ * invalid opcode, version or pad. */
 int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 		       size_t *payload_bytes);
 
@@ -102,15 +102,15 @@ struct roce_piece {
 };
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count);
 
-/* Returns the ICRC of `front`, then shift->bytes bytes with CRC-32 `crc`. */
+/* Of `front`, then shift->bytes bytes with CRC-32 `crc`. */
 uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
 			  const struct crc32_shift *shift, uint32_t crc);
 
-/* Checks the ICRC at the end of a UDP payload. */
+/* At the end of a UDP payload. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);
 
-/* Checks a packet from its IP header on, IPv6 or IPv4 without options, with that header's
- * Identification and fragment bits. */
+/* From the IP header on, IPv6 or IPv4 without options, with that header's Identification and
+ * fragment bits. */
 bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
 
 /* ---- IPv4 or IPv6 ---- */

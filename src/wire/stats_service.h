@@ -50,20 +50,20 @@ struct stats_service_limit {
 	uint64_t free_ns; /* all answers are paid for */
 };
 
-/* Returns whether one more answer is allowed, and counts it. */
+/* Allowed; counts it. */
 bool stats_service_allowed(struct stats_service_limit *l, uint64_t now_ns);
 
 /* Appends to `values`, which has space. */
 void stats_value_add(struct stats_value *values, size_t *count, const char *name, bool level,
 		     uint64_t value);
 
-/* Appends the IPv4 address of number `index` of the switches above or below a switch. */
+/* The IPv4 address of number `index` of the switches above or below a switch. */
 void stats_neighbour_add(struct stats_value *values, size_t *count, bool above, unsigned index,
 			 uint32_t ip);
-/* Returns true for such a value, with a usable address in *ip. */
+/* True: such a value, with a usable address in *ip. */
 bool stats_neighbour_get(const struct stats_value *value, bool *above, uint32_t *ip);
 
-/* Fills a page from number page->first on. */
+/* From number page->first on. */
 void stats_service_page_fill(struct stats_service_page *page, const struct stats_value *values,
 			     size_t count);
 
