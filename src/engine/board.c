@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "engine/board_kernel.h"
 
-/* Maps memory at *out. DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
+/* DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
 static int board_memory_get(uint64_t bytes, uint8_t **out)
 {
 	if (bytes == 0)
@@ -61,8 +61,8 @@ static void board_release(struct engine *e, struct engine_program *program)
 	engine_release(engine_board_of(e)->compute, program);
 }
 
-/* Converts a board address to a pointer. The NIC's window is in host memory, which kernels reach
- * over the board's bus. */
+/* Board address to pointer. The NIC's window is in host memory, which kernels reach over the
+ * board's bus. */
 static int argument_address(const struct engine_board *b, const struct engine_launch *l, uint32_t i,
 			    struct engine_argument *a, char text[ENGINE_TEXT_BYTES])
 {
@@ -219,8 +219,8 @@ static const struct engine_ops board_ops = {
 	.core_drop = core_drop,
 };
 
-/* Opens the inner engine, in place in the board's memory. Without a configured engine and an OpenCL
- * CPU device, the board runs no kernels. */
+/* In place in the board's memory. Without a configured engine and an OpenCL CPU device, the board
+ * runs no kernels. */
 static int compute_open(struct engine_board *b, const char *cache_folder, engine_opener opener)
 {
 	bool chosen = b->config.compute[0] != '\0';

@@ -147,8 +147,8 @@ static int preset_set(const struct position *at, const char *value, struct board
 	return DXP_OK;
 }
 
-/* Parses "kernel FILE NAME"; only FILE may contain spaces. A relative FILE starts at the directory
- * of the board's file. */
+/* "kernel FILE NAME"; only FILE may contain spaces. A relative FILE starts at the directory of the
+ * board's file. */
 static int kernel_set(const struct position *at, const char *value, struct board_config *c)
 {
 	const char *file = value + strlen("kernel "), *space = strrchr(file, ' ');

@@ -43,15 +43,15 @@ struct board_setting {
 	const char *values; /* such as "1 .. 64" or "0 .. 1000000 MB/s" */
 };
 
-/* Loads a preset or a file; NULL: BOARD_PRESET. DXP_EINVAL: no such preset or file, or an error in
- * it; DXP_EIO: unreadable. Logged with file, line and next step. */
+/* A preset or a file; NULL: BOARD_PRESET. DXP_EINVAL: no such preset or file, or an error in it;
+ * DXP_EIO: unreadable. Logged with file, line and next step. */
 int board_config_load(const char *name, struct board_config *out);
 
-/* Parses the content of file `name`, from whose directory relative core files start. *out is
- * written only on success. DXP_EINVAL: logged. */
+/* The content of file `name`, from whose directory relative core files start. *out is written only
+ * on success. DXP_EINVAL: logged. */
 int board_config_parse(const char *name, const char *text, size_t bytes, struct board_config *out);
 
-/* Returns all settings, in the documentation's order. */
+/* In the documentation's order. */
 const struct board_setting *board_config_settings(size_t *count);
 
 #endif

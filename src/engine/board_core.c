@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arithmetic stream cores; board_kernel.c has the kernel. Bytes before the first and after the
- * last word boundary are processed singly, so that calls may cut the stream anywhere. ADD keeps
- * only the carry between them. */
+ * last word boundary are processed singly, so that calls may cut the stream anywhere. */
 #include "engine/board_core.h"
 
 #include <stdlib.h>
@@ -132,7 +131,7 @@ static uint64_t sum_words(const uint8_t *in, uint64_t bytes)
 	return sum;
 }
 
-/* Returns how many of the next bytes belong to a word that an earlier call began. */
+/* Of the next bytes, those of a word that an earlier call began. */
 static uint64_t head_bytes(const struct board_core *c, uint64_t bytes)
 {
 	return min_u64(bytes, (WORD_BYTES - c->at % WORD_BYTES) % WORD_BYTES);

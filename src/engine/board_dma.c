@@ -113,7 +113,7 @@ static int dma_check(const struct board_dma *d, const struct engine_dma *dma)
 	return DXP_OK;
 }
 
-/* Checks space in the controller and in the ring of completions. */
+/* In the controller and in the ring of completions. */
 static bool has_space(struct board_dma *d, const struct board_controller *c)
 {
 	uint32_t coming = (d->tx.tail - d->tx.head) + (d->rx.tail - d->rx.head);
@@ -216,7 +216,7 @@ void board_dma_reset(struct board_dma *d)
 {
 	pthread_mutex_lock(&d->lock);
 	d->resets++;
-	/* Later DMAs must not wait for the modelled time of the aborted DMAs. */
+	/* Later DMAs must not wait for the modelled time of aborted ones. */
 	d->tx.clock_ns = d->rx.clock_ns = d->memory_clock_ns = 0;
 	board_controller_kick(&d->tx);
 	board_controller_kick(&d->rx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the stream core's kernel on two buffers of its own engine. The stream's bytes are copied,
- * because they may have any alignment and are not in that engine's memory. */
+/* Runs the stream core's kernel on two buffers of its own engine. Bytes are copied, because they
+ * may have any alignment and are not in that engine's memory. */
 #include "engine/board_kernel.h"
 
 #include <errno.h>

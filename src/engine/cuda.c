@@ -2,8 +2,7 @@
 /* The engine `cuda`: an NVIDIA device through its driver library, without CUDA headers or toolkit.
  * Memory is BRIDGED. Kernels are PTX, or CUDA C if NVRTC is installed.
  *
- *  Kernels cannot use a NIC's window, which would need cuMemHostRegister with DEVICEMAP. So a host
- *  that requests a NIC function for its kernels gets DXP_EUNSUPPORTED. */
+ * Kernels cannot use a NIC's window, which would need cuMemHostRegister with DEVICEMAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +166,7 @@ static int memory_allocate(struct engine_cuda *c)
 	return error == CUDA_OUT_OF_MEMORY ? DXP_ENOMEM : DXP_EIO;
 }
 
-/* Opens the selected device. On failure, frees all that it has opened. */
+/* On failure, frees all that it has opened. */
 static int device_open(struct engine_cuda *c, const struct engine_options *options)
 {
 	int status = context_open(c);

@@ -86,7 +86,7 @@ static int ptx_read(struct nvrtc_program *p, char **ptx)
 	return DXP_EBUILD;
 }
 
-/* Splits `text` into words, in place. Returns the number of words, at most OPTIONS_MAX. */
+/* In place. Returns the number of words, at most OPTIONS_MAX. */
 static int words_cut(char *text, const char *out[OPTIONS_MAX])
 {
 	int count = 0;
@@ -116,8 +116,8 @@ static int program_compile(struct nvrtc_program *p, const char *options, uint32_
 	return error == 0 ? DXP_OK : DXP_EBUILD;
 }
 
-/* NVRTC needs strings with a final zero, so the texts are copied. It finds headers by their names
- * in #include lines. */
+/* NVRTC needs strings with a final zero, so texts are copied. It finds headers by their names in
+ * #include lines. */
 static int program_create(const struct engine_source *s, struct nvrtc_program **out)
 {
 	char **texts = calloc(s->file_count, sizeof(*texts));

@@ -41,8 +41,7 @@ static void environment_prepare(const char *part)
 	setenv("POCL_DEVICES", part ? "basic pthread" : "basic", 0);
 }
 
-/* Folder for PoCL's files. It stays until the process exits, because the driver reads its path only
- * once. */
+/* For PoCL's files, until the process exits, because the driver reads its path only once. */
 static struct scratch *own_work;
 
 static void work_close(void)
@@ -100,7 +99,7 @@ static int wanted(const struct ocl_library *cl, const struct candidate *c, const
 	return strncmp(c->name, "basic", 5) == 0 ? 3 : (type & CL_DEVICE_TYPE_CPU) != 0 ? 2 : 1;
 }
 
-/* True: this project's own driver, whose devices are other nodes. */
+/* This project's own driver, whose devices are other nodes. */
 static bool platform_is_dxp(const struct ocl_library *cl, cl_platform_id platform)
 {
 	char name[64] = "";
@@ -168,7 +167,7 @@ static int choose(const struct ocl_library *cl, const char *part, struct candida
 	return DXP_OK;
 }
 
-/* Computes a hash of the texts that identify driver and device. */
+/* Of the texts that identify driver and device. */
 static void device_sum(struct ocl_device *d)
 {
 	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,

@@ -21,11 +21,11 @@ void ocl_device_folders(struct ocl_device *d, const char *work, const char *cach
 cl_device_id ocl_device_id(const struct ocl_device *d);
 cl_context ocl_device_context(const struct ocl_device *d);
 const char *ocl_device_name(const struct ocl_device *d);
-/* Returns whether the driver is PoCL, for workarounds of its faults. */
+/* For workarounds of PoCL's faults. */
 bool ocl_device_is_pocl(const struct ocl_device *d);
 /* A processor that PoCL drives; see engine_description.plain. */
 bool ocl_device_is_plain(const struct ocl_device *d);
-/* Returns the longest usable kernel name: PoCL makes files with it, and crashes if it cannot. */
+/* PoCL makes files with a kernel's name, and crashes if it cannot. */
 uint32_t ocl_device_name_bytes(const struct ocl_device *d);
 uint32_t ocl_device_units(const struct ocl_device *d);
 

@@ -236,8 +236,8 @@ static int link_inputs(struct ocl_device *d, const struct engine_source *s, stru
 	int status = inputs_read(s, inputs, &m->log);
 	if (status == DXP_OK)
 		status = programs_link(d, s, inputs, true, &error, m);
-	/* Without -create-library, PoCL 3.1 rejects options that permit optimizations. So this
-	 * function links again without these options. */
+	/* Without -create-library, PoCL 3.1 rejects options that permit optimizations: links again
+	 * without them. */
 	if (status == DXP_OK && error == CL_INVALID_LINKER_OPTIONS) {
 		if (m->program)
 			d->cl->clReleaseProgram(m->program);

@@ -59,7 +59,7 @@ static uint64_t ring_bytes(const struct sw_group *g)
 	return (uint64_t)ring_of(g) * (g->segment_bytes + INC_HEADER_BYTES);
 }
 
-/* Makes a connection without `rc`; the caller adds private data to `o`. NULL: no memory. */
+/* Without `rc`; the caller adds private data to `o`. NULL: no memory. */
 static struct sw_connection *connection_new(struct sw *s, struct sw_group *g, int child,
 					    struct rc_options *o)
 {
@@ -100,7 +100,7 @@ static void connection_free(struct sw *s, struct sw_connection *n)
 	free(n);
 }
 
-/* Enters the connection if `status` is DXP_OK, else frees it. Returns `status`. */
+/* If `status` is DXP_OK, else frees the connection. Returns `status`. */
 static int connection_enter(struct sw *s, struct sw_connection *n, int status)
 {
 	struct sw_group *g = n->group;
@@ -308,7 +308,7 @@ bool connection_partial_post(struct sw *s, struct sw_group *g, const struct inc_
 	return segment_post(s, g->parent_connection, h, aggregator);
 }
 
-/* Makes connections with expired timers due, and finds the next timer. */
+/* Connections with expired timers become due; finds the next timer. */
 static void timers_check(struct sw *s, uint64_t now_ns)
 {
 	if (now_ns < s->timer_ns)

@@ -37,16 +37,16 @@ struct input;
 int input_create(const uint8_t weights[INPUT_CLASSES], struct input **out);
 void input_destroy(struct input *a);
 
-/* Returns the class by the header, unchecked. */
+/* By the header, unchecked. */
 enum input_class input_class_of(const uint8_t *data, size_t bytes);
 
 bool input_empty(const struct input *a);
 
-/* Queues a copy of at most INPUT_PACKET_BYTES; drops it if its queue is full. */
+/* A copy of at most INPUT_PACKET_BYTES; dropped if its queue is full. */
 void input_put(struct input *a, enum input_class class, const struct roce_path *path,
 	       const uint8_t *data, size_t bytes);
 
-/* Dequeues a packet, valid until the next input_put(). NULL: both queues are empty. */
+/* Valid until the next input_put(). NULL: both queues are empty. */
 const struct input_packet *input_next(struct input *a);
 
 const struct input_counters *input_counters(const struct input *a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control plane of the embedded XDP program: loads and attaches it, fills its maps with groups,
- * lists and removes attachments. These go when the process exits, even by SIGKILL. */
+/* Control plane of the embedded XDP program: loads and attaches it, fills its maps, lists and
+ * removes attachments. These go when the process exits, even by SIGKILL. */
 #ifndef SWITCH_PLANE_H
 #define SWITCH_PLANE_H
 
@@ -26,7 +26,7 @@ struct plane;
 int plane_open(const struct plane_options *options, struct plane **out, char why[PLANE_WHY_BYTES]);
 void plane_close(struct plane *p);
 
-/* Returns the callbacks for the core, valid until plane_close. */
+/* For the core, until plane_close. */
 struct sw_kernel plane_kernel(struct plane *p);
 
 /* Interfaces of this network namespace with an XDP program of this name. DXP_EIO: they cannot be
