@@ -66,7 +66,7 @@ static uint32_t choose_and_run(uint32_t crc, const uint8_t *p, size_t bytes);
 
 static _Atomic run_function chosen = choose_and_run;
 
-/* At the first call of crc32c(); concurrent threads select the same. */
+/* Runs at the first call of crc32c(); concurrent threads select the same. */
 static uint32_t choose_and_run(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	const struct crc32c_way *way = crc32c_ways;

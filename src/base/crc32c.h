@@ -9,7 +9,7 @@
 /* Continues `crc`, at first 0. crc32c(0, "123456789", 9) is 0xe3069283. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 
-/* Without special instructions, for tests. */
+/* Computes crc32c without special instructions, for tests. */
 uint32_t crc32c_portable(uint32_t crc, const void *data, size_t bytes);
 
 #endif

@@ -200,7 +200,7 @@ bool bridge_expire(struct bridge *b, uint64_t now_ns);
  * more. */
 bool bridge_stuck(struct bridge *b, void **context);
 
-/* Per ring; with fewer, bridge_begin rejects fed transfers. */
+/* Buffers per ring that fed transfers need; with fewer, bridge_begin rejects them. */
 uint32_t bridge_feed_buffers(const struct bridge *b);
 uint32_t bridge_buffer_bytes(const struct bridge *b);
 uint32_t bridge_buffers(const struct bridge *b);

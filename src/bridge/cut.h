@@ -26,9 +26,9 @@ struct cut {
 void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most);
 /* Four times as long, for paths where each piece costs more. */
 void cut_coarse(struct cut *c, uint64_t bytes, uint32_t most);
-/* For one of several concurrent transfers, with `whole` bytes in total, which keep the pipeline
- * filled together: all pieces have the length of the middle ones of one transfer of `whole`
- * bytes. */
+/* Chooses the pieces of one of several concurrent transfers, which have `whole` bytes in total.
+ * Together the transfers keep the pipeline filled. So all pieces get the length of the middle
+ * pieces of one transfer of `whole` bytes, and no piece at the ends is shorter. */
 void cut_joined(struct cut *c, uint64_t bytes, uint64_t whole, uint32_t most);
 /* 0: chooses the length. */
 void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most);

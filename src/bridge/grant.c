@@ -69,8 +69,8 @@ void grant_wait(struct bridge_transfer *t)
 	grant_fed(t);
 }
 
-/* At least BRIDGE_PIECE_MIN bytes, because a short block also costs a buffer and the device's
- * latency. */
+/* Charges a block to the transfer's source. The charge is at least BRIDGE_PIECE_MIN bytes, because
+ * a short block also costs a buffer and the device's latency. */
 static void transfer_charge(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;

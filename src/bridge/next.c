@@ -54,7 +54,8 @@ static struct piece *next_drain(struct bridge *b)
 	return ready(b, BRIDGE_DRAIN);
 }
 
-/* From user memory through the core to user memory; the core's queue has at most one such piece. */
+/* A stream from user memory through the core to user memory; the core's queue has at most one such
+ * piece. */
 static void core_cut(struct bridge *b)
 {
 	struct bridge_transfer *t = in_line(b, LINE_CORE);

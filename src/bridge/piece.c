@@ -72,7 +72,7 @@ void piece_watch(struct bridge *b, struct piece *p)
 	list_last(&b->clock, &p->clock);
 }
 
-/* At each change, because DMAs may follow each other without a gap. */
+/* Adds the busy time at each change, because DMAs may follow each other without a gap. */
 static void count_dma(struct bridge *b, enum ring_way way, uint32_t by)
 {
 	struct bridge_counters *c = &b->counters;

@@ -219,8 +219,8 @@ static const struct engine_ops board_ops = {
 	.core_drop = core_drop,
 };
 
-/* In place in the board's memory. Without a configured engine and an OpenCL CPU device, the board
- * runs no kernels. */
+/* Opens the inner engine, in place in the board's memory. Without a configured engine and an OpenCL
+ * CPU device, the board runs no kernels. */
 static int compute_open(struct engine_board *b, const char *cache_folder, engine_opener opener)
 {
 	bool chosen = b->config.compute[0] != '\0';

@@ -51,7 +51,7 @@ int board_config_load(const char *name, struct board_config *out);
  * on success. DXP_EINVAL: logged. */
 int board_config_parse(const char *name, const char *text, size_t bytes, struct board_config *out);
 
-/* In the documentation's order. */
+/* Returns all settings, in the documentation's order. */
 const struct board_setting *board_config_settings(size_t *count);
 
 #endif

@@ -154,7 +154,7 @@ static void memory_copy(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		memmove(to, from, bytes);
 }
 
-/* Without the lock: the thread that set `moving` owns the job. */
+/* Moves a slice without holding the lock: the thread that set `moving` owns the job. */
 static int slice_move(const struct board_dma *d, const struct board_job *job, uint64_t bytes)
 {
 	const struct engine_dma *dma = &job->dma;

@@ -131,7 +131,7 @@ static uint64_t sum_words(const uint8_t *in, uint64_t bytes)
 	return sum;
 }
 
-/* Of the next bytes, those of a word that an earlier call began. */
+/* Returns how many of the next bytes belong to a word that an earlier call began. */
 static uint64_t head_bytes(const struct board_core *c, uint64_t bytes)
 {
 	return min_u64(bytes, (WORD_BYTES - c->at % WORD_BYTES) % WORD_BYTES);

@@ -36,7 +36,7 @@ void board_core_drop(struct board_core *c, uint32_t owner);
 void board_core_begin(struct board_core *c, uint32_t owner, const struct board_core_task *task);
 /* If a kernel is configured, a step can take any time. Never changes. */
 bool board_core_has_kernel(const struct board_core *c);
-/* Of `bytes`, those that one step can process. */
+/* Returns how many of `bytes` one step can process. */
 uint64_t board_core_step_bytes(const struct board_core *c, uint64_t bytes);
 /* `out` and `in` are equal or do not overlap. DXP_EDEVICE: the kernel failed; logged. */
 int board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes);

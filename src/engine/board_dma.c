@@ -113,7 +113,7 @@ static int dma_check(const struct board_dma *d, const struct engine_dma *dma)
 	return DXP_OK;
 }
 
-/* In the controller and in the ring of completions. */
+/* Checks space in the controller and in the ring of completions. */
 static bool has_space(struct board_dma *d, const struct board_controller *c)
 {
 	uint32_t coming = (d->tx.tail - d->tx.head) + (d->rx.tail - d->rx.head);

@@ -86,7 +86,7 @@ static int ptx_read(struct nvrtc_program *p, char **ptx)
 	return DXP_EBUILD;
 }
 
-/* In place. Returns the number of words, at most OPTIONS_MAX. */
+/* Splits `text` into words, in place. Returns the number of words, at most OPTIONS_MAX. */
 static int words_cut(char *text, const char *out[OPTIONS_MAX])
 {
 	int count = 0;

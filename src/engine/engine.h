@@ -299,8 +299,8 @@ static inline void engine_dma_reset(struct engine *e)
 	e->ops->dma_reset(e);
 }
 
-/* For later streams of an owner. ADD adds `operand` to each word; KERNEL runs the board's kernel.
- * DXP_EINVAL, DXP_EUNSUPPORTED, DXP_ENOMEM. */
+/* Applies to later streams of an owner. ADD adds `operand` to each word; KERNEL runs the board's
+ * kernel. DXP_EINVAL, DXP_EUNSUPPORTED, DXP_ENOMEM. */
 int engine_core_set(struct engine *e, uint32_t owner, uint32_t core, uint32_t operand);
 /* `result`: of CHECKSUM, the sum of all words of the owner's last stream, modulo 2^64. All 0
  * without a stream core. */
@@ -326,7 +326,7 @@ int engine_edit_in_place(const struct engine_edit *edit);
 /* ocl.c. `bridged`: BRIDGED memory in any case. */
 int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
 		    struct engine **out);
-/* For one of the engines in a board's memory; statuses of engine_open(). */
+/* Opens one of the engines in a board's memory; statuses of engine_open(). */
 typedef int (*engine_opener)(const struct engine_options *options, struct engine **out);
 
 /* board.c. `name`: a preset or a file; NULL: the default. */

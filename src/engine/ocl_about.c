@@ -80,7 +80,8 @@ static char *attribute_find(char *at)
 	return NULL;
 }
 
-/* To the standard's form, "name(a,b,c) name"; PoCL returns the text of the source. */
+/* Converts attributes to the standard's form, "name(a,b,c) name". PoCL returns the text of the
+ * source instead. */
 static void attributes_clean(char *text)
 {
 	char *out = text, *at = attribute_find(text);

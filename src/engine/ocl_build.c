@@ -95,8 +95,8 @@ static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t *
 	return *out ? DXP_OK : DXP_ENOMEM;
 }
 
-/* On disk, from the program's second build on: for a binary, PoCL compiles every kernel once more,
- * 0.2 s each, but most programs are built only once. */
+/* Stores the binary of a program on disk, from the program's second build on. To make a binary,
+ * PoCL compiles every kernel once more, 0.2 s each, but most programs are built only once. */
 static void build_keep(struct ocl_device *d, struct ocl_build *b)
 {
 	uint8_t *pack;

@@ -16,7 +16,7 @@ bool ocl_cache_seen(const char *folder, const uint8_t key[OCL_KEY_BYTES]);
 void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const void *data,
 		   size_t bytes);
 void ocl_cache_drop(const char *folder, const uint8_t key[OCL_KEY_BYTES]);
-/* Until at most `bytes_max` are left. */
+/* Removes the least recently used until at most `bytes_max` bytes are left. */
 void ocl_cache_trim(const char *folder, uint64_t bytes_max);
 
 #endif

@@ -41,7 +41,8 @@ static void environment_prepare(const char *part)
 	setenv("POCL_DEVICES", part ? "basic pthread" : "basic", 0);
 }
 
-/* For PoCL's files, until the process exits, because the driver reads its path only once. */
+/* Folder for PoCL's files. It stays until the process exits, because the driver reads its path only
+ * once. */
 static struct scratch *own_work;
 
 static void work_close(void)
@@ -167,7 +168,7 @@ static int choose(const struct ocl_library *cl, const char *part, struct candida
 	return DXP_OK;
 }
 
-/* Of the texts that identify driver and device. */
+/* Computes a hash of the texts that identify driver and device. */
 static void device_sum(struct ocl_device *d)
 {
 	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,

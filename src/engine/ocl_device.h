@@ -21,7 +21,7 @@ void ocl_device_folders(struct ocl_device *d, const char *work, const char *cach
 cl_device_id ocl_device_id(const struct ocl_device *d);
 cl_context ocl_device_context(const struct ocl_device *d);
 const char *ocl_device_name(const struct ocl_device *d);
-/* For workarounds of PoCL's faults. */
+/* Returns whether the driver is PoCL, for workarounds of its faults. */
 bool ocl_device_is_pocl(const struct ocl_device *d);
 /* A processor that PoCL drives; see engine_description.plain. */
 bool ocl_device_is_plain(const struct ocl_device *d);

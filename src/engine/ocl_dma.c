@@ -94,7 +94,7 @@ static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t f
 	}
 }
 
-/* At most FLIGHT_BOUNCE_BYTES. */
+/* Copies at most FLIGHT_BOUNCE_BYTES through the bounce buffer. */
 static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			uint64_t bytes)
 {
@@ -137,7 +137,7 @@ static void commands_enqueue(struct chain *c, const struct ocl_memory *m,
 
 /* ---- completions ---- */
 
-/* Only the first error of a device: later ones are likely the same. */
+/* Logs only the first error of a device: later ones are likely the same. */
 static void error_report(struct engine_ocl *o, const char *does, cl_int error)
 {
 	if (!atomic_exchange(&o->bridge->reported, true))

@@ -43,7 +43,7 @@ uint32_t ocl_kernel_value_bytes(const struct ocl_library *cl, cl_kernel kernel, 
 				cl_kernel_arg_address_qualifier where,
 				cl_kernel_arg_access_qualifier access, const char *type);
 
-/* Of "uint" or "float4"; 0: not a scalar or vector. */
+/* Returns the size of an OpenCL C type such as "uint" or "float4"; 0: not a scalar or vector. */
 uint32_t ocl_type_bytes(const char *type);
 
 #endif

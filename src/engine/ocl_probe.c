@@ -41,8 +41,8 @@ static bool known(int file, const uint8_t device[OCL_KEY_BYTES])
 	       memcmp(last, device, sizeof(last)) == 0;
 }
 
-/* For another process's first test of this device, up to a bound. `cache`: shared directory; NULL:
- * none. */
+/* Waits, up to a bound, for another process's first test of this device. `cache`: shared directory;
+ * NULL: none. */
 static void ocl_first_begin(const char *cache, const uint8_t device[OCL_KEY_BYTES],
 			    struct ocl_first *out)
 {

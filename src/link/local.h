@@ -45,7 +45,7 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd);
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count);
 int local_receive(int fd, void *data, size_t space, int *fds, unsigned *fd_count);
 
-/* For a packet. DXP_OK or DXP_ETIMEDOUT. */
+/* Waits until a packet can be received. DXP_OK or DXP_ETIMEDOUT. */
 int local_wait(int fd, uint64_t timeout_ns);
 
 /* ---- descriptors from untrusted processes ---- */

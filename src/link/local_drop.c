@@ -72,7 +72,8 @@ static void *lot_close(void *context)
 	return NULL;
 }
 
-/* With all signals blocked: they are for the program's own threads. */
+/* Starts a detached thread with all signals blocked, because they are for the program's own
+ * threads. */
 static bool thread_start(void *(*run)(void *), void *lot)
 {
 	pthread_attr_t how;

@@ -62,7 +62,7 @@ struct inbox {
 	} control[DATAGRAM_BATCH];
 };
 
-/* At most DATAGRAM_BATCH. DXP_ENOMEM. */
+/* Allocates `count` buffers, at most DATAGRAM_BATCH. DXP_ENOMEM. */
 int link_inbox_open(struct inbox *in, unsigned count);
 void link_inbox_close(struct inbox *in);
 

@@ -14,7 +14,7 @@
 /* accepted by all kernels with GSO; if loopback does not work */
 #define SEGMENTS_SAFE 64
 
-/* With one-byte datagrams. */
+/* Returns whether the kernel accepts a batch of one-byte datagrams. */
 static bool segments_accepted(int fd, unsigned segments)
 {
 	uint8_t bytes[LINK_SEGMENTS_PROBE] = {0};

@@ -41,7 +41,8 @@ static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
 	return s->ecn == ecn;
 }
 
-/* For message `m`, which starts with `first`. For a connected socket, removes the destination. */
+/* Returns the socket for message `m`, which starts with `first`. For a connected socket, removes
+ * the destination. */
 static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
 			     const struct datagram *first)
 {

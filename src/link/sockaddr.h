@@ -18,7 +18,7 @@ union link_sockaddr {
 
 bool sockaddr_is_v4(const struct udp_address *a);
 
-/* For a socket of `family`. Returns the length; 0: it cannot reach `a`. */
+/* Converts for a socket of `family`. Returns the length, or 0 if it cannot reach `a`. */
 socklen_t sockaddr_from_wire(const struct udp_address *a, int family, union link_sockaddr *out);
 
 void sockaddr_to_wire(const union link_sockaddr *from, struct udp_address *out);

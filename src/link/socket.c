@@ -66,7 +66,8 @@ static void buffer_report(struct link *l)
 			 l->receive_buffer_bytes / 2, l->buffer_bytes, l->buffer_bytes);
 }
 
-/* Per datagram: time stamp, ECN bits, GRO length. All are optional; a missing value stays 0. */
+/* Reports per datagram: time stamp, ECN bits, GRO length. All are optional; without one, its value
+ * stays 0. */
 static void reports_set(const struct link *l, const struct link_socket *s, bool on)
 {
 	option_set(s->fd, SOL_SOCKET, SO_TIMESTAMPNS, on);
@@ -176,8 +177,8 @@ static void wait_limit(int fd, uint32_t us)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
-/* On the interface with `own_ip`. Without IP_MULTICAST_ALL 0, groups that other sockets joined
- * elsewhere would also arrive. */
+/* Joins the group on the interface with `own_ip`. Without IP_MULTICAST_ALL 0, groups that other
+ * sockets joined on other interfaces would also arrive. */
 static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 {
 	struct ip_mreq join = {.imr_interface.s_addr = htonl(own_ip)};
@@ -287,8 +288,8 @@ static void sharing_set(const struct link *l, int value)
 			option_set(l->sockets[i].fd, SOL_SOCKET, SO_REUSEADDR, value);
 }
 
-/* To the port of socket 0. SO_REUSEADDR is set only meanwhile, so another program still gets
- * EADDRINUSE. */
+/* Binds `fd` to the port of socket 0. SO_REUSEADDR is set only meanwhile, so another program still
+ * gets EADDRINUSE. */
 static bool port_share(const struct link *l, int fd)
 {
 	union link_sockaddr name;

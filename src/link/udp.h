@@ -134,7 +134,7 @@ bool link_faulty(const struct link *l);
  * link is not detected. */
 bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes);
 
-/* As the kernel granted it, in bytes of skb truesize. */
+/* Returns the size of the receive buffer as the kernel granted it, in bytes of skb truesize. */
 size_t link_receive_buffer(const struct link *l);
 
 /* How full the fullest receive buffer is: 0 (less than 1/31) .. 31 (full). One system call per
@@ -185,9 +185,10 @@ void link_unwatch(struct link *l, int fd);
 /* True: a link_wait since the last call found a watched descriptor readable, without `edge`. */
 bool link_watched(struct link *l);
 
-/* For an event loop over several endpoints: readable while the kernel has datagrams or after
- * link_wake. It does not show datagrams in the receive buffers, so call link_receive until it
- * returns 0 before the loop sleeps. link_wait with deadline 0 resets a wakeup. */
+/* Returns a descriptor for an event loop over several endpoints, readable while the kernel has
+ * datagrams or after link_wake. It does not show datagrams in the receive buffers, so call
+ * link_receive until it returns 0 before the loop sleeps. link_wait with deadline 0 resets a
+ * wakeup. */
 int link_fd(struct link *l);
 
 void link_counters(const struct link *l, struct link_counters *out);

@@ -130,7 +130,7 @@ static bool wakeup_consume(struct link *l, bool readable)
 	return true;
 }
 
-/* By epoll_pwait2 (Linux 5.11), else by epoll_wait, rounded up to milliseconds. */
+/* Sleeps by epoll_pwait2 (Linux 5.11 or later), else by epoll_wait, rounded up to milliseconds. */
 static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint64_t deadline_ns)
 {
 	uint64_t now = clock_now_ns();

@@ -247,7 +247,7 @@ static uint64_t side_bytes(const struct chain_side *s)
 	return bytes - s->used;
 }
 
-/* Up to NIC_CHAIN_WINDOW entries of each list. */
+/* The next window ends where NIC_CHAIN_WINDOW entries of either list end. */
 static uint64_t window_bytes(const struct nic_chain *c)
 {
 	uint64_t bytes = min_u64(side_bytes(&c->local), side_bytes(&c->remote));

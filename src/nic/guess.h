@@ -15,7 +15,7 @@ struct guess_allowance {
 	uint64_t paid_ns; /* when the bucket is full again */
 };
 
-/* Of one requester; initially all 0 except `node`. */
+/* Attempts of one requester; initially all 0 except `node`. */
 struct guesses {
 	struct guess_allowance own;
 	uint32_t keys[NIC_KEYS_KNOWN];   /* known right keys; 0: unused */

@@ -30,7 +30,8 @@ static inline uint8_t *region_at(const struct nic_region *r, uint64_t offset)
 {
 	return (r->guarded && r->reach.base ? r->reach.base : r->base) + offset;
 }
-/* For a descriptor of the region's user, until region_drop. DXP_EACCESS: not permitted. */
+/* Holds bytes until region_drop, for a descriptor of the region's user. DXP_EACCESS: not
+ * permitted. */
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
 void region_drop(struct nic_region *r, uint64_t offset);
 
@@ -225,7 +226,7 @@ void registers_sent(struct nic_user *u, int status); /* completes a send */
 /* Reserves space in the receive area. DXP_EACCESS: no register mode. DXP_EBUSY: no area, or it is
  * full. DXP_ERANGE: longer than the whole area. */
 int registers_reserve(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
-/* Only if nothing was reserved after it. */
+/* Returns space only if nothing was reserved after it. */
 void registers_unreserve(struct nic_user *u, const struct nic_register_range *range,
 			 uint32_t bytes);
 /* Finds the memory of the message's first byte. False: the device withdrew the area, or its memory
@@ -244,7 +245,7 @@ void request_queues_advance(struct nic_function *f);
 void request_queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
 /* fails requests whose messages are not all made */
 void requests_fail(struct nic *n, uint16_t node, int status);
-/* Without completions; no message may refer to them. */
+/* Drops requests without completions; no message may refer to them. */
 void requests_drop(struct nic_user *u);
 
 /* send.c: callbacks of RLTP */
@@ -297,7 +298,7 @@ void staged_registers_end(struct nic *n, const struct nic_area *area);
 bool staged_holds(const struct rx_record *r, uint32_t psn);
 struct rltp_verdict staged_held_again(struct rx_record *r);
 void staged_record_clear(struct nic *n, struct rx_record *r); /* frees the PUT or GET */
-/* For an accepted GET; the record holds it until execution. NULL: out of memory. */
+/* Allocates an accepted GET; the record holds it until execution. NULL: out of memory. */
 struct nic_staged_read *staged_read_create(void);
 void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 /* Returns a piece to its owner after its message. */

@@ -14,7 +14,8 @@ struct nic_user;
 /* Counts each wait at its first false result (limit_waits). */
 bool limit_allows(struct nic_function *f, uint64_t now_ns);
 
-/* At the time passed to limit_allows. A debt stops the function until it is paid. */
+/* Charges `bytes`, at the time passed to limit_allows. A debt stops the function until it is
+ * paid. */
 void limit_charge(struct nic_function *f, uint64_t bytes);
 
 /* 0: limit_allows is true; UINT64_MAX: no limit. */

@@ -18,7 +18,7 @@ bool local_node(const struct nic *n, uint16_t node)
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
 }
 
-/* For events. 0 also addresses this NIC. */
+/* Returns the node id for events. 0, which also addresses this NIC, while it has no id. */
 static uint16_t own_node(const struct nic *n)
 {
 	return n->options.node == WIRE_NODE_NONE ? 0 : n->options.node;
@@ -502,8 +502,8 @@ static uint8_t *own_address(const struct nic_user *u, const struct dxp_entry *e)
 		       : NULL;
 }
 
-/* Only if the share covers all bytes; a longer PUT is cut in slices, so that other queue pairs get
- * a share. */
+/* Only if the function's share covers all bytes. A longer PUT is cut in slices, so that other queue
+ * pairs get a share. */
 bool local_put(struct nic_user *u, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
 	struct nic *n = u->nic;

@@ -109,7 +109,8 @@ static int registers_answer(struct nic_read *r, const struct wire_header *h, con
 	return DXP_OK;
 }
 
-/* In the completion, and in the user's memory if the request names some. */
+/* Stores the previous value in the completion, and in the user's memory if the request names
+ * some. */
 static int old_store(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)

@@ -344,7 +344,7 @@ static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 	}
 }
 
-/* As its sender counts them. */
+/* Returns the bytes that the operation moves, as its sender counts them. */
 static uint32_t bytes_moved(const struct rx_record *r)
 {
 	switch (r->type) {

@@ -82,7 +82,8 @@ static int send_target(struct nic_user *u, struct dxp_descriptor *head)
 	return o->node == 0 && head->dst_node == WIRE_NODE_NONE ? DXP_EPEERLOST : DXP_OK;
 }
 
-/* In one area with a valid key, looked up at each attempt, because both may change. */
+/* Finds the memory to send, in one area with a valid key. Looked up at each attempt, because both
+ * may change. */
 static int send_source(struct nic_user *u, struct dxp_entry *out)
 {
 	const struct dxp_registers *o = &u->registers->order;

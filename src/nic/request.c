@@ -67,7 +67,8 @@ static void request_complete(struct nic_function *f, struct nic_queue *q, struct
 	request_free(f->nic, r);
 }
 
-/* In order of posting, unless the user is unordered. */
+/* Completes requests of a queue pair in the order of posting, or in any order if its user is
+ * unordered. */
 static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
 	struct nic_request *previous = NULL, *next;

@@ -54,7 +54,7 @@ struct nic_staged_read {
 	struct nic_message *spare; /* for a rejection, which must not fail */
 	/* only for a function of this NIC: */
 	struct nic_request *request;
-	uint32_t at;                  /* of the piece in the request */
+	uint32_t at;                  /* byte of the request at which the piece begins */
 	struct nic_message *answered; /* pieces to copy, in order */
 	struct nic_message **answered_end;
 };

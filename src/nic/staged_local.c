@@ -129,7 +129,7 @@ bool staged_local_waits(struct nic_request *r)
 	return r->staged_waits;
 }
 
-/* To r->local, from byte `at` of the chain's window on. */
+/* The bytes go to r->local, from byte `at` of the chain's window on. */
 static int get_begin(struct nic_request *r, const struct nic_piece *from, uint32_t at)
 {
 	struct nic *n = r->function->nic;

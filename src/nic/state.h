@@ -288,7 +288,7 @@ struct rx_record {
 	};
 };
 
-/* From one peer to one queue pair of this NIC, executed in the order of ids. */
+/* Messages from one peer to one queue pair of this NIC, executed in the order of ids. */
 struct rx_stream {
 	uint32_t next; /* lowest id not executed */
 	uint32_t held; /* records that are not empty */

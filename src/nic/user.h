@@ -20,7 +20,7 @@ int nic_user_put(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,
 int nic_user_get(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,
 		 const struct nic_lists *lists, uint64_t context);
 
-/* From index `first` on, 4 bytes each, in this machine's byte order. */
+/* Registers from index `first` on: 4 bytes each, in this machine's byte order. */
 int nic_user_cfg_read(struct dxp_window *w, uint8_t qp, const struct dxp_target *to, uint32_t first,
 		      const struct dxp_entry *local, uint64_t context);
 int nic_user_cfg_write(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,

@@ -99,7 +99,8 @@ static void rtt_sample(struct cc *c, uint32_t rtt_ns)
 		c->rtt_ns = (uint32_t)((7 * (uint64_t)c->rtt_ns + rtt_ns) / 8);
 }
 
-/* Once per round trip, like the ncwnd of Google's Falcon. */
+/* Adapts the window to the receiver's buffer once per round trip, like the ncwnd of Google's
+ * Falcon. */
 static void host_round(struct cc *c, uint8_t level)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE, w = c->host_window;

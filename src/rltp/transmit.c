@@ -289,7 +289,8 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	if (m->next_sub == m->packet_count)
 		flow_remove_head(s, index);
 	entry_sent(io, entry, now_ns);
-	/* The sender waits for a packet that fills the window or ends a grant. */
+	/* A packet that fills the window or ends a grant requests an ACK at once, because the
+	 * sender waits for it. */
 	bool probes = entry->sub + 1 == m->granted;
 	uint16_t flags =
 		probes || (io->inflight >= window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;

@@ -59,7 +59,7 @@ static uint64_t ring_bytes(const struct sw_group *g)
 	return (uint64_t)ring_of(g) * (g->segment_bytes + INC_HEADER_BYTES);
 }
 
-/* Without `rc`; the caller adds private data to `o`. NULL: no memory. */
+/* Makes a connection without `rc`; the caller adds private data to `o`. NULL: no memory. */
 static struct sw_connection *connection_new(struct sw *s, struct sw_group *g, int child,
 					    struct rc_options *o)
 {
@@ -100,7 +100,7 @@ static void connection_free(struct sw *s, struct sw_connection *n)
 	free(n);
 }
 
-/* If `status` is DXP_OK, else frees the connection. Returns `status`. */
+/* Enters the connection if `status` is DXP_OK, else frees it. Returns `status`. */
 static int connection_enter(struct sw *s, struct sw_connection *n, int status)
 {
 	struct sw_group *g = n->group;

@@ -166,7 +166,7 @@ void control_query_receive(struct sw *s, const struct arrival *a)
 
 /* ---- notify and kill ---- */
 
-/* In the path of a NOTIFY going down; -1: another switch is next. */
+/* Returns this switch's index in the path of a NOTIFY going down; -1: another switch is next. */
 static int index_of(const struct sw *s, const struct inc_control *c)
 {
 	int position = (int)c->path_count - 1 - c->hop;

@@ -190,7 +190,8 @@ struct arrival {
 
 struct sw_group *group_find(const struct sw *s, uint32_t id);
 
-/* Without children; `hop`: this switch in the path. INC_CAUSE_NONE and *out, or a cause. */
+/* Creates the group without children; `hop`: this switch in the path. Returns INC_CAUSE_NONE and
+ * *out, or a cause. */
 unsigned group_install(struct sw *s, const struct inc_control *c, const struct inc_hop *hop,
 		       uint32_t parent_ip, struct sw_group **out, uint64_t now_ns);
 void group_free(struct sw *s, struct sw_group *g);
@@ -207,7 +208,7 @@ static inline bool group_ready(const struct sw_group *g)
 	return g->known == g->child_count;
 }
 
-/* To the XDP plane; the group must be ready. */
+/* Offers a ready group, whose children are all known, to the XDP plane. */
 void group_offer(struct sw *s, struct sw_group *g);
 
 /* Unless it is in the list from output_first. */
@@ -231,10 +232,10 @@ void control_rejected_receive(struct sw *s, const struct arrival *a);
 
 /* ---- message.c ---- */
 
-/* To be filled. NULL: no space; counted as limited. */
+/* Returns a message to fill. NULL: no space; counted as limited. */
 struct message *message_new(struct sw *s);
 
-/* With a payload of INC_ANSWER_BYTES_MAX in *rows. NULL: no space or memory. */
+/* Returns a message with a payload of INC_ANSWER_BYTES_MAX in *rows. NULL: no space or memory. */
 struct message *message_answer_new(struct sw *s, uint8_t **rows);
 
 /* ---- reject.c ---- */
@@ -261,7 +262,7 @@ void reject_packet(struct sw *s, const struct arrival *a, const struct rejecting
 /* The same with the packet's own group and key. */
 void reject_data(struct sw *s, const struct arrival *a, int status, bool send_rejected);
 
-/* About packet `about`, to `ip`, from `port`. */
+/* Queues a REFUSED about packet `about`, to `ip`, from `port`. */
 void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint32_t ip,
 		 uint16_t port, int status);
 
@@ -271,7 +272,7 @@ void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, ui
 void connection_receive(struct sw *s, const uint8_t *data, size_t bytes,
 			const struct roce_path *path, uint64_t now_ns);
 
-/* To a child, or to the parent. False: no such connection. */
+/* Post to a child, or to the parent. Return false without such a connection. */
 bool connection_result_post(struct sw *s, struct sw_group *g, unsigned child,
 			    const struct inc_header *h, const struct aggregator *aggregator);
 bool connection_partial_post(struct sw *s, struct sw_group *g, const struct inc_header *h,

@@ -37,7 +37,7 @@ struct input;
 int input_create(const uint8_t weights[INPUT_CLASSES], struct input **out);
 void input_destroy(struct input *a);
 
-/* By the header, unchecked. */
+/* Returns the class by the header, unchecked. */
 enum input_class input_class_of(const uint8_t *data, size_t bytes);
 
 bool input_empty(const struct input *a);

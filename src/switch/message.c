@@ -210,7 +210,7 @@ static void queue_clean(struct sw_group *g)
 	g->queue_count = kept;
 }
 
-/* Up to a quantum. True: there are more packets. */
+/* Appends up to a quantum. Returns true if there are more packets. */
 static bool group_give(struct sw *s, struct sw_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	size_t space = min_u64(out->space, out->count + SWITCH_QUANTUM);

@@ -26,7 +26,7 @@ struct plane;
 int plane_open(const struct plane_options *options, struct plane **out, char why[PLANE_WHY_BYTES]);
 void plane_close(struct plane *p);
 
-/* For the core, until plane_close. */
+/* Returns the callbacks for the core, valid until plane_close. */
 struct sw_kernel plane_kernel(struct plane *p);
 
 /* Interfaces of this network namespace with an XDP program of this name. DXP_EIO: they cannot be

@@ -41,7 +41,7 @@ static int on_message(enum libbpf_print_level level, const char *format, va_list
 	return 0;
 }
 
-/* By slices of 8: table[n][b] is byte b followed by n zeros. */
+/* Fills tables of a CRC by slices of 8: table[n][b] is byte b followed by n zeros. */
 static void icrc_fill(uint32_t table[ICRC_WAYS][256])
 {
 	for (uint32_t byte = 0; byte < 256; byte++) {

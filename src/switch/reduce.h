@@ -12,7 +12,7 @@
 
 #include <dxp/inc.h>
 
-/* At any alignment, without overlap. The caller has checked dxp_inc_defined. */
+/* Combines elements at any alignment, without overlap. The caller has checked dxp_inc_defined. */
 typedef void (*reduce_fn)(void *into, const void *from, size_t elements);
 
 /* The fastest loop on this processor; NULL: undefined on this type. */

@@ -171,7 +171,7 @@ struct server {
 
 /* ---- XDP plane ---- */
 
-/* To the options' ports, else to those that serve_ports_find found. */
+/* Attaches XDP to the options' ports, else to those that serve_ports_find found. */
 static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 {
 	const struct serve_options *o = v->options;
@@ -224,7 +224,7 @@ static int kernel_open(struct server *v)
 
 /* ---- start and close ---- */
 
-/* In one packet, a multiple of 16. */
+/* Returns the segment bytes in one packet, a multiple of 16. */
 static uint16_t segment_of(unsigned mtu)
 {
 	unsigned header_bytes = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
@@ -395,7 +395,7 @@ static void batch_accept(struct server *v, size_t count, uint64_t now_ns)
 	}
 }
 
-/* At most a batch, by weights; more would delay results. Returns the number. */
+/* Passes at most a batch to the core, by weights; more would delay results. Returns the number. */
 static size_t queued_accept(struct server *v, uint64_t now_ns)
 {
 	const struct input_packet *p;

@@ -211,7 +211,7 @@ static uint16_t way_number(struct senders *s, const struct udp_address *to, uint
 	return (uint16_t)(s->way_count - 1);
 }
 
-/* By way into `list`; `next` is then the end of a way's packets. */
+/* Sorts packets by way into `list`; `next` is then the end of a way's packets. */
 static void batch_order(struct senders *s, const struct inc_batch *batch)
 {
 	uint16_t begin = 0;

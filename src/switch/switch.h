@@ -98,8 +98,8 @@ struct sw_counters {
 };
 void switch_counters(const struct sw *s, struct sw_counters *out);
 
-/* Up to `space` addresses of switches below this one: first those in groups, then those that have
- * only forwarded a QUERY. Returns how many. */
+/* Writes up to `space` addresses of switches below this one: first those in groups, then those that
+ * have only forwarded a QUERY. Returns how many. */
 unsigned switch_below(const struct sw *s, uint64_t now_ns, uint32_t *ips, unsigned space);
 
 /* Rows for the inquiry `q` of `dxp inc` (docs/reference/wire.md). */

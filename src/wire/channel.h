@@ -60,7 +60,7 @@ enum channel_command {
 /* Rotate although some nodes cannot follow, or the last rotation is not complete. */
 #define CHANNEL_FORCE 1u
 
-/* Of the fabric key, in answers to CHANNEL_FABRIC_... only. */
+/* State of the fabric key, in answers to CHANNEL_FABRIC_... only. */
 struct channel_fabric {
 	bool present;        /* the answer has it */
 	uint32_t generation; /* number of rotations; 0: none */
@@ -106,7 +106,7 @@ struct channel_answer {
 #define CHANNEL_PROLOGUE_BYTES 21
 size_t channel_prologue(uint64_t id, uint8_t out[CHANNEL_PROLOGUE_BYTES]);
 
-/* Into FABRIC_DATAGRAM_BYTES; returns the length. `source` and `target` are node ids. */
+/* Encodes into FABRIC_DATAGRAM_BYTES and returns the length. `source` and `target` are node ids. */
 size_t channel_frame_encode(const struct channel_frame *frame, uint16_t source, uint16_t target,
 			    uint8_t *out);
 /* DXP_EMALFORMED: no frame of the channel; DXP_EIO: damaged. out->message points into `data`. */

@@ -17,7 +17,7 @@ static bool op_asynchronous(uint8_t op)
 	       op == COMMAND_SETTLE;
 }
 
-/* Without address ranges: only the xPU knows its memory. */
+/* Checks a BRIDGE, but no address ranges: only the xPU knows its memory. */
 static bool bridge_valid(const struct command *c)
 {
 	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
@@ -41,7 +41,7 @@ static bool data_valid(const struct command *c, uint32_t most)
 	return c->data && c->data_bytes >= 1 && c->data_bytes <= most;
 }
 
-/* Inside the message, or `bytes` at `address`. */
+/* Returns whether the package is inside the message, or `bytes` bytes at `address`. */
 static bool build_valid(const struct command *c)
 {
 	return c->data_bytes ? c->data_bytes <= COMMAND_PACKAGE_BYTES && c->data &&

@@ -225,7 +225,7 @@ static bool crc_good(const uint8_t *data, const struct wire_header *h)
 	return crc == get_be32(data + WIRE_OFF_CRC);
 }
 
-/* In sessions with protection. */
+/* Returns true for types that sessions with protection seal. */
 static bool type_sealed(uint8_t type)
 {
 	return kinds[type] == KIND_R ||

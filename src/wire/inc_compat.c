@@ -33,7 +33,7 @@ static bool kind_control(uint8_t kind)
 	return kind >= INC_QUERY && kind <= INC_RENEW;
 }
 
-/* From member 0 to the member. */
+/* Returns whether packets go down, from member 0 to the member. */
 static bool kind_down(uint8_t kind)
 {
 	return kind == INC_NOTIFY || kind == INC_KILL;

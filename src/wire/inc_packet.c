@@ -192,7 +192,7 @@ static void seal(struct datagram *d, const struct roce_path *path, unsigned pad_
 	trailer_put(d, pad_bytes, roce_icrc(path, pieces, count), trailer);
 }
 
-/* Without trailer. Returns the length of the pad. */
+/* Builds a packet without its trailer. Returns the length of the pad. */
 static unsigned packet_begin(const struct inc_header *h, const struct roce_header *roce,
 			     const struct roce_path *path, const void *payload,
 			     size_t payload_bytes, struct datagram *d)

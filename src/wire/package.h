@@ -28,7 +28,7 @@ struct package_source {
 
 /* NULL: valid; else a text that names the fault. */
 const char *package_fault(const struct package_source *s);
-/* Of a valid source. */
+/* Returns the encoded length of a valid source. */
 uint64_t package_bytes(const struct package_source *s);
 void package_encode(const struct package_source *s, uint8_t *out);
 

@@ -49,7 +49,7 @@ size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct
 size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uint64_t seen,
 			 uint64_t dropped);
 
-/* At most `space` bytes; returns their number. *bytes: whole length. */
+/* Copies at most `space` bytes and returns the number; *bytes: whole length. */
 size_t pcapng_datagram_gather(const struct datagram *d, uint8_t *out, size_t space,
 			      uint32_t *bytes);
 

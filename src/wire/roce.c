@@ -49,7 +49,7 @@ uint64_t roce_rnr_ns(unsigned code)
 	return units * 10000;
 }
 
-/* Of an ACK, RNR NAK or NAK. */
+/* Returns whether an ACK, RNR NAK or NAK can have it. */
 static bool syndrome_known(uint8_t syndrome)
 {
 	switch (syndrome & ROCE_AETH_KIND_MASK) {

@@ -85,7 +85,7 @@ struct roce_path {
 /* 0: an unsupported opcode. */
 size_t roce_header_bytes(uint8_t opcode);
 
-/* With P_Key 0xffff, version 0, MigReq 0. Returns the length. */
+/* Encodes with P_Key 0xffff, version 0, MigReq 0. Returns the length. */
 size_t roce_header_encode(const struct roce_header *h, uint8_t *out);
 
 /* Does not check the ICRC; *payload_bytes excludes pad and ICRC. DXP_EMALFORMED: too short, or an
@@ -102,15 +102,15 @@ struct roce_piece {
 };
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count);
 
-/* Of `front`, then shift->bytes bytes with CRC-32 `crc`. */
+/* Returns the ICRC of `front`, then shift->bytes bytes with CRC-32 `crc`. */
 uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
 			  const struct crc32_shift *shift, uint32_t crc);
 
-/* At the end of a UDP payload. */
+/* Checks the ICRC at the end of a UDP payload. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);
 
-/* From the IP header on, IPv6 or IPv4 without options, with that header's Identification and
- * fragment bits. */
+/* Checks a packet from its IP header on, IPv6 or IPv4 without options, with that header's
+ * Identification and fragment bits. */
 bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
 
 /* ---- IPv4 or IPv6 ---- */

@@ -9,7 +9,7 @@
 /* roce_icrc() for IPv6. */
 uint32_t roce_icrc6(const struct roce_ends *ends, const struct roce_piece *pieces, size_t count);
 
-/* Without extension headers. */
+/* Checks a packet without extension headers. */
 bool roce_icrc6_right_ip(const uint8_t *ip, size_t bytes);
 
 #endif

@@ -63,7 +63,7 @@ void stats_neighbour_add(struct stats_value *values, size_t *count, bool above, 
 /* True: such a value, with a usable address in *ip. */
 bool stats_neighbour_get(const struct stats_value *value, bool *above, uint32_t *ip);
 
-/* From number page->first on. */
+/* Fills a page from number page->first on. */
 void stats_service_page_fill(struct stats_service_page *page, const struct stats_value *values,
 			     size_t count);
 

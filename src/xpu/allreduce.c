@@ -191,7 +191,7 @@ static void piece_read(struct pump_transfer *p, const struct bridge_end *end)
 	reduction_end(r, status);
 }
 
-/* Between device memory and the buffer. */
+/* Moves `bytes` of the piece between device memory and the buffer. */
 static void piece_move(struct reduction *r, bool in, uint64_t bytes)
 {
 	const struct allreduce_command *c = &r->command;
@@ -346,7 +346,7 @@ void allreduce_settle_cancelled(struct work *w)
 	lost_end(w->tenant, c->event, DXP_ECANCELED);
 }
 
-/* Of this group; NULL: of any group. */
+/* Finds a lost reduction of this group; of any group if `group` is NULL. */
 static const struct reduction *lost_find(const struct tenant *t, const uint32_t *group)
 {
 	const struct reduction *r = t->lost;

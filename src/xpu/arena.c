@@ -246,7 +246,7 @@ uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner)
 	return o ? o->bytes : 0;
 }
 
-/* For a block not in `by_bytes`; the remainder becomes the free block `rest`. */
+/* Cuts a block, which is not in `by_bytes`; the remainder becomes the free block `rest`. */
 static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct block *rest)
 {
 	*rest = (struct block){.address = b->address + bytes,

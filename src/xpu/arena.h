@@ -76,7 +76,7 @@ int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t add
 bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes);
 const uint64_t *arena_epoch(const struct arena *a);
 void arena_access_changed(struct arena *a);
-/* For unallocated bytes. */
+/* Marks unallocated bytes as cleared. */
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end);
 
 #endif

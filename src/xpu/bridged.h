@@ -43,7 +43,7 @@ void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_
 
 /* Processes completed DMAs and starts steps; returns their number. */
 uint32_t bridged_poll(struct bridged *b);
-/* For a device in software, from an idle thread. True: poll again. */
+/* Lets an idle thread work for a device in software. True: poll again. */
 bool bridged_idle(struct bridged *b);
 uint64_t bridged_deadline(const struct bridged *b);
 
@@ -53,8 +53,8 @@ struct dxp_entry bridged_local(const struct bridged *b, const uint8_t *buffer, u
 /* XPU_CLEAR_BYTES of zeros for DMA. */
 const uint8_t *bridged_zeros(const struct bridged *b);
 
-/* For the requester. A timeout is DXP_EDEVICE if the device made no progress, DXP_EPEERLOST if the
- * network made none. */
+/* The status for the requester. A timeout is DXP_EDEVICE if the device made no progress, or
+ * DXP_EPEERLOST if the network made none. */
 int bridged_end_status(const struct bridge_end *end);
 const char *bridged_end_text(const struct bridge_end *end);
 const char *bridged_step_name(uint8_t step);

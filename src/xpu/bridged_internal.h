@@ -28,7 +28,7 @@ struct bridged {
 };
 
 /* bridged_end.c */
-/* At most COMPLAINTS_MAX times, and only if a DMA failed. */
+/* Logs a failed PUT or GET at most COMPLAINTS_MAX times, and only if a DMA failed. */
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 
 /* The node, not 0 or WIRE_NODE_NONE, is silent and its memory is kept. */
@@ -56,7 +56,8 @@ bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t byt
 int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);
 void bridged_read_cancel(void *context, struct nic_staged_read *r);
 void bridged_read_sent(void *context, void *piece, int status);
-/* With DXP_ECLOSED, after the NIC is closed, because it does not return pieces then. */
+/* Completes all pieces with DXP_ECLOSED. Call it after the NIC is closed, because a closed NIC does
+ * not return pieces. */
 void bridged_reads_close(struct bridged *b);
 
 #endif

@@ -303,7 +303,8 @@ static void build_again(struct tenant *t, struct program *p)
 	build_send(t->worker, b);
 }
 
-/* From the oldest on, because inputs are older than programs linked from them. */
+/* Rebuilds a tenant's programs from the oldest on, because inputs are older than programs linked
+ * from them. */
 void programs_rebuild(struct tenant *t)
 {
 	for (struct program_entry *e = t->programs.oldest; e; e = e->newer) {

@@ -302,7 +302,7 @@ static void joined_report(struct daemon_slot *x)
 	x->joined = true;
 }
 
-/* For up to JOIN_SLICE_NS. DXP_EAGAIN: not joined yet. */
+/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: it has not joined yet. */
 static int slot_join(struct daemon_slot *x, uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -48,7 +48,7 @@ struct event_entry *event_log_find(const struct event_log *l, uint32_t count);
 /* The log may have known and forgotten this event. */
 bool event_log_forgotten(const struct event_log *l, uint32_t count);
 
-/* As EVENT_PENDING; it must be unknown. DXP_ENOMEM. */
+/* Adds an unknown event as EVENT_PENDING. DXP_ENOMEM. */
 int event_log_add(struct event_log *l, uint32_t count, struct event_entry **out);
 
 #endif

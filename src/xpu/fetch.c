@@ -81,7 +81,7 @@ static void fetch_free(struct fetch *f)
 	free(f);
 }
 
-/* In the format of packages from hosts. */
+/* Keeps the binary as a package, in the format of packages from hosts. */
 static void package_keep(struct tenant *t, struct program *p, const struct fetch *f)
 {
 	const struct dxp_file file = {.name = "binary", .data = f->data, .bytes = f->bytes};
@@ -168,7 +168,7 @@ void fetch_binary_keep(struct tenant *t, struct program *p)
 	fetch_post(t, &(struct part){.program = p->entry.id, .what = FETCH_BINARY}, p);
 }
 
-/* From the data kept for later parts. False: none was kept. */
+/* Answers a FETCH of a later part from the data that was kept for it. False: no data was kept. */
 static bool fetch_again(struct tenant *t, const struct part *p)
 {
 	const struct fetched *kept = &t->fetched;

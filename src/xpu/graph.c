@@ -210,7 +210,8 @@ static void own_settle(struct graph *g, uint64_t event, int status)
 		entry_settle(g, e, status, DXP_ECANCELED);
 }
 
-/* From `first` on; commands that fail by this are appended and handled too. */
+/* Completes events of failed commands, from `first` on; commands that fail by this are appended and
+ * handled too. */
 static void failed_settle(struct graph *g, struct graph_command **first)
 {
 	for (struct graph_command *c = *first; c; c = c->next)

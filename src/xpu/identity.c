@@ -87,7 +87,7 @@ static bool text_write(int fd, const uint8_t uuid[WIRE_UUID_BYTES])
 	return write(fd, text, TEXT_BYTES + 1) == TEXT_BYTES + 1 && fsync(fd) == 0;
 }
 
-/* By a temporary file: a crash leaves the whole file or none. */
+/* Renames a temporary file: a crash leaves the whole file or none. */
 static int file_write(const char *path, const uint8_t uuid[WIRE_UUID_BYTES])
 {
 	char temporary[PATH_MAX + 16];

@@ -8,7 +8,8 @@
 
 #include <dxp/async.h>
 
-/* From the first to the last pixel. False: a used side is 0, or more than 64 bits. */
+/* Computes the bytes from the first to the last pixel. False: a used side is 0, or more than 64
+ * bits. */
 bool image_span(const struct dxp_image *image, uint64_t *bytes);
 
 #endif

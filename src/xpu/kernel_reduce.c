@@ -72,7 +72,7 @@ static void result_store(const struct tenant *t, uint64_t at, uint32_t tag, int 
 	dxp_store_release(&r->tag, tag);
 }
 
-/* If the result is memory of the host. */
+/* Stores why a descriptor was refused, if its result is memory of the host. */
 static void result_refuse(const struct tenant *t, const struct dxp_allreduce_descriptor *d,
 			  int status)
 {

@@ -68,7 +68,7 @@ static int argument_set(struct work *w, struct worker_argument *a)
 	return names_memory(a) ? memory_hold(w, a) : DXP_OK;
 }
 
-/* In the log, and to the host. */
+/* Logs the sentence, and sends it to the host. */
 static void launch_explain(struct work *w, const char *text)
 {
 	tenant_complain(w->tenant, "%s", text);

@@ -41,8 +41,8 @@ struct notices_hooks {
 int notices_create(const struct notices_hooks *hooks, void *context, struct notices **out);
 /* All calls of `done` must have been made. */
 void notices_destroy(struct notices *n);
-/* To the xPU `node`. Without memory, the host fails. Beyond XPU_NOTICES_MAX lost events, the next
- * notices_advance() fails the host with most of them. */
+/* Sends an event to the xPU `node`. Without memory, the host fails. If more than XPU_NOTICES_MAX
+ * events are lost, the next notices_advance() fails the host with most of them. */
 void notice_send(struct notices *n, const struct notice_host *host, uint16_t node,
 		 const struct command_event *e);
 /* The node was lost, so its commands have ended. No host fails because of it while it is not in the

@@ -13,7 +13,8 @@ struct order_heap {
 	uint32_t count, space;
 };
 
-/* For `count` commands in total, so that order_heap_push() cannot fail. DXP_ENOMEM. */
+/* Reserves space for `count` commands in total, so that order_heap_push() cannot fail. DXP_ENOMEM:
+ * out of memory. */
 int order_heap_reserve(struct order_heap *h, uint32_t count);
 void order_heap_destroy(struct order_heap *h);
 

@@ -37,7 +37,7 @@ void outbox_destroy(struct outbox *o);
 /* Completes all messages with `status`; dequeue no completions of the NIC afterwards. */
 void outbox_end(struct outbox *o, int status);
 
-/* At most NIC_NAP_BYTES_MAX bytes. `done` may be NULL. DXP_ENOMEM. */
+/* Copies up to NIC_NAP_BYTES_MAX bytes. `done` may be NULL. DXP_ENOMEM. */
 int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 	       const void *data, uint32_t bytes, outbox_done done, void *context);
 /* Kind PEER or PUSH. DXP_ENOMEM. */

@@ -38,7 +38,7 @@ static uint8_t *window_tail(const struct tenant *t)
 	return t->memory->base ? t->memory->base + arena_bytes(a) : arena_tail(a);
 }
 
-/* Behind the tenant's device memory, which its worker maps. False: all windows are in use. */
+/* Behind the tenant's device memory, so that its worker maps it. False: all windows are in use. */
 static bool window_choose(const struct tenant *t, struct port *p)
 {
 	struct slot *s = t->slot;

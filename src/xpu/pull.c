@@ -58,8 +58,8 @@ static void pull_ended(struct bulk *h, const struct bridge_end *end)
 	work_done(w, status);
 }
 
-/* Of another xPU, against its memory size in the node table; a host's NIC checks ranges of a
- * host. */
+/* Checks a range of another xPU against the memory size in the node table. A host's range is not
+ * checked here, because the host's NIC checks it. */
 static int range_check(const struct node_entry *peer, uint64_t address, uint64_t bytes)
 {
 	return bytes > peer->memory_bytes || address > peer->memory_bytes - bytes ? DXP_ERANGE

@@ -30,7 +30,8 @@ static void session_ended(void *context, uint16_t peer, int status)
 	tenants_session_ended(context, peer, status);
 }
 
-/* From any thread. The node may be closed already, because an engine is closed after it. */
+/* Wakes the node, from any thread. The node may be closed already, because an engine is closed
+ * after it. */
 static void interrupted(void *context)
 {
 	struct slot *s = context;
@@ -115,8 +116,8 @@ static void interrupts_to(struct slot *s, struct node *n)
 	pthread_mutex_unlock(&s->interrupt_lock);
 }
 
-/* Only if cores are left for the network thread and a spinning local host: with three spinning
- * threads on two cores, an empty kernel takes 250 us instead of 27 us. */
+/* Workers spin only if cores are left for the network thread and a spinning local host. With three
+ * spinning threads on two cores, an empty kernel takes 250 us instead of 27 us. */
 static uint32_t worker_spin(uint32_t spin_ns)
 {
 	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
@@ -124,7 +125,8 @@ static uint32_t worker_spin(uint32_t spin_ns)
 	return spin_ns == 0 ? WAIT_SPIN_NS : spin_ns;
 }
 
-/* In this process, for all hosts, so its cache folder differs from those of workers (folders.h). */
+/* Opens an engine in this process. All hosts share its compiled kernels, so its cache folder
+ * differs from the folders of workers (folders.h). */
 static int engine_here(struct slot *s, const char *name)
 {
 	const char *cache = s->options.cache_folder;

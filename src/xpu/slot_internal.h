@@ -320,7 +320,7 @@ void tenant_bulks_add(struct tenant *t, int more);
 bool tenant_may_bulk(const struct tenant *t);
 /* Group of switches that the host knows by this number and has not left. */
 struct switch_member *tenant_switches_find(const struct tenant *t, uint32_t number);
-/* About a mistake of this host, at most COMPLAINTS_MAX times. */
+/* Logs a mistake of this host, at most COMPLAINTS_MAX times. */
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* tenant_silent.c */
@@ -330,7 +330,7 @@ enum tenant_need { NEED_ENTRY, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 /* Evicts the longest silent host with such a resource. False: none. */
 bool tenants_make_space(struct slot *s, enum tenant_need need);
 uint64_t tenants_silent_bytes(const struct slot *s);
-/* Of evicted silent hosts, not freed yet. */
+/* Memory of evicted silent hosts that is not freed yet. */
 uint64_t tenants_giving(const struct slot *s);
 /* Evicts silent hosts with resources that others wait for; returns how many. */
 uint32_t tenants_needed(struct slot *s);
@@ -387,7 +387,7 @@ void work_post(struct tenant *t, const struct command *c, uint32_t message_bytes
 uint8_t work_needs(const struct work *w, uint64_t events[COMMAND_WAITS_MAX]);
 /* The command has left the graph. */
 void work_report(struct work *w, int status);
-/* For a command that graph_next has returned. */
+/* Completes a command that graph_next has returned. */
 void work_done(struct work *w, int status);
 void work_free(struct work *w);
 
@@ -430,9 +430,9 @@ void allreduce_settle(struct work *w);
 void allreduce_settle_cancelled(struct work *w);
 
 /* kernel_reduce.c */
-/* From a write of the registers ALLREDUCE_*. Returns 0 or a NACK code. */
+/* Posts the descriptor in a write of the registers ALLREDUCE_*. Returns 0 or a NACK code. */
 uint8_t kernel_reduce_post(struct tenant *t, const uint32_t words[CFG_ALLREDUCE_WORDS]);
-/* For a free group. */
+/* Starts the next descriptor of a group that is free. */
 void kernel_reduces_advance(struct switch_member *m);
 /* Completes all that wait for the group. */
 void kernel_reduces_cancel(struct switch_member *m);
@@ -458,7 +458,8 @@ int key_open(struct tenant *t);
 void key_close(struct tenant *t);
 /* Call it after the last transfer. */
 void key_free(struct tenant *t);
-/* For the NIC function of the tenant's kernels; valid while it is open. */
+/* Registers a key for the NIC function of the tenant's kernels; it is valid as long as the function
+ * is open. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
 /* Cancels transfers of other owners in newly allocated memory. */
 void keys_memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
@@ -475,7 +476,7 @@ void port_hold(struct slot *s, struct port *p);
 void port_drop(struct slot *s, struct port *p);
 /* The kernel has lost its NIC function; logs this after the kernel. */
 void port_complain(struct tenant *t, const struct port *p, const char *kernel);
-/* Without users; returns how many. */
+/* Frees closed ports without users; returns how many. */
 uint32_t ports_reap(struct slot *s);
 void ports_close(struct slot *s);
 /* Call it after the NIC was closed. */
@@ -501,7 +502,7 @@ void program_charge(struct tenant *t, struct program *p, bool building);
 void program_discharge(struct tenant *t, struct program *p);
 struct program *program_hold(struct program *p);
 void program_drop(struct program *p);
-/* Of a leaving tenant. */
+/* Releases the programs of a leaving tenant. */
 void programs_release(struct tenant *t);
 /* False: out of memory, or more than `most`. */
 bool program_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
@@ -526,13 +527,13 @@ int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
 		      const uint32_t *sequence);
 void worker_unmap_port(struct port *p);
 uint32_t workers_poll(struct slot *s);
-/* About commands that run long; returns how many. */
+/* Notifies hosts of commands that run long. Returns how many. */
 uint32_t workers_begun_notify(struct slot *s);
 /* Earliest deadline of all workers, including the start of a waiting process. */
 uint64_t workers_begun_deadline(const struct slot *s);
 bool workers_sleeping(struct slot *s);
 void workers_resumed(struct slot *s);
-/* At shutdown, after the last order. */
+/* Call it at shutdown, after the last order. */
 void workers_close(struct slot *s);
 
 /* registers.c */

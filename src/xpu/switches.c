@@ -68,8 +68,8 @@ uint32_t switches_count(const struct slot *s, const struct tenant *t)
 	return count;
 }
 
-/* With those of groups that were left: of all hosts, or of a node that may have opened the xPU
- * several times. */
+/* Counts threads, with those of groups that were left: of all hosts, or of a node that may have
+ * opened the xPU several times. */
 static uint32_t threads_count(const struct slot *s, const struct tenant *of)
 {
 	uint32_t count = 0;
@@ -200,7 +200,7 @@ void switches_leave(const struct tenant *t)
 			member_leave(m);
 }
 
-/* For this step of the creation. */
+/* Answers the SWITCHES command that waits for this step of the creation. */
 static void step_answer(struct switch_member *m, const struct switch_news *news)
 {
 	const char *why = news->why[0] ? news->why : dxp_status_text(news->status);

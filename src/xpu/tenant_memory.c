@@ -157,7 +157,7 @@ void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_
 		m->pages_unknown |= !ranges_add(&m->pages, address, address + bytes);
 }
 
-/* Of pages that the tenant's file may have. */
+/* Bytes of pages that the tenant's file may have. */
 static uint64_t pages_most(const struct tenant *t)
 {
 	const struct ranges *listed = &t->memory->pages;
@@ -170,7 +170,7 @@ static uint64_t pages_most(const struct tenant *t)
 	return bytes;
 }
 
-/* Of pages beyond pages_most(). */
+/* Bytes of pages beyond pages_most(). */
 static uint64_t pages_excess(const struct tenant *t)
 {
 	const struct tenant_memory *m = t->memory;

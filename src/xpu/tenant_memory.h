@@ -31,8 +31,8 @@ struct tenant_memory {
 
 /* DXP_ENOMEM, DXP_EBUSY: no descriptor or addresses left (logged). */
 int tenant_memory_open(struct slot *s, struct tenant_memory **out);
-/* For memory that no process maps. It is freed when the NIC does not use region `key` any more;
- * tenant_memories_advance() frees long memory page by page. */
+/* Gives up memory that no process maps. It is freed when the NIC does not use region `key` any
+ * more; tenant_memories_advance() frees long memory page by page. */
 void tenant_memory_close(struct slot *s, struct tenant_memory *m, uint32_t key);
 bool tenant_memory_separate(const struct tenant_memory *m);
 
@@ -41,7 +41,7 @@ bool tenant_memory_has(const struct tenant_memory *m, uint64_t address, uint64_t
 /* Zeroes a new allocation before its tenant gets the address; frees pages at these addresses in
  * other files and in the arena. Call keys_memory_claim first. */
 void tenant_memory_clear(struct tenant *t, uint64_t address, uint64_t bytes);
-/* Of an unused NIC window in the tenant's file. */
+/* Frees the pages of an unused NIC window in the tenant's file. */
 void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_t bytes);
 
 /* Evicts hosts whose files have pages outside of their allocations: their workers wrote there by
@@ -49,11 +49,11 @@ void tenant_memory_window_free(const struct tenant *t, uint64_t address, uint64_
 uint32_t tenant_memories_check(struct slot *s);
 uint64_t tenant_memories_deadline(const struct slot *s);
 
-/* Of tenants that have left. 0: nothing to do. */
+/* Frees pages of tenants that have left. 0: nothing to do. */
 uint32_t tenant_memories_advance(struct slot *s);
 /* tenant_memories_advance has work now. */
 bool tenant_memories_due(const struct slot *s);
-/* Of all tenants that have left, after the NIC was closed. */
+/* Frees the memory of all tenants that have left; call it after the NIC was closed. */
 void tenant_memories_free(struct slot *s);
 
 #endif
