@@ -40,7 +40,7 @@ static inline uint32_t crc32_join(const struct crc32_shift *s, uint32_t front, u
 	       s->table[2][front >> 16 & 255] ^ s->table[3][front >> 24] ^ back;
 }
 
-/* For tests: crc32_fold, which not all processors can run, and crc32_plain, which runs on all. */
+/* Tests call crc32_fold, which not all processors can run, and crc32_plain, which runs on all. */
 bool crc32_fold_can(void);
 uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		    size_t count);

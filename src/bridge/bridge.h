@@ -110,7 +110,7 @@ struct bridge_end {
 	/* the failed step; BRIDGE_STEPS: cancelled */
 	uint8_t step;
 	uint64_t at;    /* offset of the failed piece */
-	uint64_t bytes; /* from the start, that completed all steps */
+	uint64_t bytes; /* number of bytes, from the start on, that completed all steps */
 };
 
 struct bridge_counters {
@@ -180,7 +180,7 @@ int bridge_settled(const struct bridge_transfer *t);
 struct bridge_grant {
 	struct bridge_transfer *transfer;
 	void *context;
-	/* from the transfer's start: whole units, or all */
+	/* bytes granted, counted from the transfer's start: whole units, or all */
 	uint64_t bytes;
 };
 

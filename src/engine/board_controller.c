@@ -89,7 +89,8 @@ static void ends_report(struct board_controller *c, uint64_t now_ns)
 	pthread_mutex_lock(&c->board->lock);
 }
 
-/* Passes DMAs that Tx has moved for Rx. Wakes Tx, which moves a THROUGH, if one is next. */
+/* Moves `next` behind the DMAs that Tx has moved for Rx. If the next one is a THROUGH, wakes Tx,
+ * which moves it. */
 static void rx_advance(struct board_dma *d)
 {
 	struct board_controller *rx = &d->rx;

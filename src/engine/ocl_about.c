@@ -66,7 +66,7 @@ static void info_put(const struct teller *t, uint32_t what, const void *data, si
 	memcpy(at + 4, data, bytes);
 }
 
-/* After the next "__attribute__((", with any spacing; NULL: none. */
+/* Returns the text behind the next "__attribute__((", with any spacing; NULL: there is none. */
 static char *attribute_find(char *at)
 {
 	static const char word[] = "__attribute__";

@@ -28,7 +28,7 @@ static const char *blanks_skip(const char *at, const char *end)
 	return at;
 }
 
-/* After `word`; NULL: not here. */
+/* Returns the text behind `word`; NULL: `at` is not at this word. */
 static const char *word_skip(const char *at, const char *end, const char *word)
 {
 	size_t bytes = strlen(word);

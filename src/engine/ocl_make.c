@@ -72,7 +72,7 @@ static char *log_read(struct ocl_device *d, cl_program program)
 	return log;
 }
 
-/* After the compiler or linker ran. */
+/* Takes log and type of the program when the compiler or linker has returned. */
 static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;

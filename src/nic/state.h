@@ -100,7 +100,7 @@ struct nic_request {
 	/* completes in the registers, not in the ring */
 	bool registers;
 	int status;
-	uint64_t old; /* of an atomic, before it; else 0 */
+	uint64_t old; /* value of the word before an atomic; else 0 */
 	uint16_t local_count, remote_count;
 	uint32_t local_index, local_used, remote_index, remote_used; /* positions */
 	/* lists too long for `pieces`, or staged (chain.c); else NULL */
@@ -115,12 +115,12 @@ struct nic_request {
 	/* user whose receive entry it waits for, or NULL */
 	struct nic_user *space_of;
 	struct staged_put *put; /* incomplete, into staged memory, or NULL */
-	/* for space in staged memory, or earlier PUTs there */
+	/* waits for space in staged memory, or for earlier PUTs there */
 	bool staged_waits;
 	/* receive entry: next check, last interval */
 	uint64_t look_ns, pause_ns;
 	/* Not cleared on reuse from here on; the counts above define valid entries. */
-	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* of a NAP or CFG write */
+	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* immediate data of a NAP or CFG write */
 	struct nic_piece pieces[NIC_LIST_ENTRIES_MAX];
 };
 
@@ -211,7 +211,7 @@ struct nic_user {
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
 	/* bit i: buffer i is the user's, or returned and not fetched */
 	uint64_t buffer_held[NIC_EVENTS / 64];
-	struct guesses guesses; /* of other users' keys and magics */
+	struct guesses guesses; /* wrong keys and magics of other users */
 	/* not per queue pair */
 	struct dxp_function_counters counts;
 
@@ -296,10 +296,10 @@ struct rx_stream {
 	/* Credits: limit - accepted more messages with an event may arrive. */
 	uint32_t accepted; /* arrived, or given up by the sender */
 	uint32_t limit;    /* granted in total */
-	/* of limit - accepted, not in `promised` */
+	/* the part of limit - accepted that is not in `promised` */
 	uint32_t first_left;
 	uint32_t low; /* unspent credit at which more is granted */
-	/* in the user's list `active`, `waiting` */
+	/* whether it is in the user's list `active`, and in `waiting` */
 	bool listed, waits;
 	uint8_t index;
 	uint64_t used_ns; /* when listed, or of the last counted message */
@@ -393,8 +393,8 @@ struct nic {
 	/* oldest first */
 	struct nic_staged_read *staged_reads, *staged_reads_last;
 	struct nic_peer *recent; /* found last, or NULL */
-	uint64_t now_ns;         /* of the current call */
-	uint64_t retry_ns;       /* after a lack of memory; UINT64_MAX: none */
+	uint64_t now_ns;         /* time of the current call */
+	uint64_t retry_ns;       /* time of the retry after a lack of memory; UINT64_MAX: none */
 	/* next check of what has no signal: space in a ring, a receive entry, a rate limit, the
 	 * allowance of wrong keys, staged memory; UINT64_MAX: none */
 	uint64_t look_ns;
@@ -403,9 +403,9 @@ struct nic {
 	struct nic_order order; /* of the functions */
 	uint8_t high;           /* bit i: function i has high priority */
 	/* share.c: sums of weights by priority */
-	/* of functions that copy in this poll, in the last one */
+	/* weights of the functions that copy in this poll, and in the last one */
 	uint32_t weights[2], weights_last[2];
-	uint32_t weights_open[2]; /* of all open functions */
+	uint32_t weights_open[2]; /* weights of all open functions */
 	uint64_t high_bytes;      /* copied in this poll by high priority */
 	uint32_t stops;           /* bit i: user i was stopped; its operations must be dropped */
 	/* waiting requests may advance: an operation completed since the last poll */

@@ -16,7 +16,7 @@ struct pending_reset {
 	struct udp_address to;
 	uint32_t session;
 	uint16_t node;
-	/* of the REJECT; `tag` is of the frame that it answers */
+	/* field echo of the REJECT; `tag` is the tag of the frame that it answers */
 	uint16_t echo;
 	uint8_t code, protect;
 	uint8_t tag[WIRE_TAG_BYTES];
@@ -24,7 +24,7 @@ struct pending_reset {
 
 /* RESETs and REJECTs queued in one second. */
 struct reset_counts {
-	uint64_t begin_ns; /* of the second */
+	uint64_t begin_ns; /* start of the second */
 	uint32_t all;
 	uint8_t of[RLTP_RESETS_SHARES];
 };
@@ -32,7 +32,7 @@ struct reset_counts {
 struct pending_cookie {
 	struct udp_address to;
 	uint16_t node;
-	struct wire_cookie cookie; /* without proof */
+	struct wire_cookie cookie; /* the cookie's proof is not set yet */
 };
 
 struct cookies {

@@ -36,7 +36,7 @@ static inline int pace_ready(const struct pace *p, uint64_t now_ns)
 	return now_ns >= p->next_ns;
 }
 
-/* Only for pace_spend. */
+/* Only pace_spend calls it. */
 void pace_charge(struct pace *p, uint32_t bytes, uint64_t now_ns);
 
 static inline void pace_spend(struct pace *p, uint32_t bytes, uint64_t now_ns)

@@ -388,6 +388,6 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 	uint32_t size = reported.bytes - WIRE_DATA_BYTES + session_overhead(s);
 	if (p->id - reported.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) ||
 	    size > s->agreed || size % 64 != 0)
-		return; /* not a current probe */
+		return; /* the answer belongs to no current probe */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

@@ -31,7 +31,8 @@ static void text_write(const struct wire_header *h, const struct wire_reject *r,
 	memcpy(at + 12, tag, WIRE_TAG_BYTES);
 }
 
-/* Not longer than the frame, against amplification. NULL: none. */
+/* Adds an answer that is not longer than the frame, against amplification. NULL: none is
+ * allowed. */
 static struct pending_reset *pending_add(struct rltp_endpoint *e, const struct wire_header *h,
 					 const struct udp_address *from, size_t frame_bytes,
 					 uint64_t now_ns)

@@ -43,7 +43,7 @@ void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 {
 	size_t frame_bytes = (size_t)h->header_bytes + h->payload_bytes;
 
-	/* Not longer than the frame, against amplification. */
+	/* The RESET is not longer than the frame, against amplification. */
 	if (h->dst_session == 0 || frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES)
 		return;
 	struct pending_reset *p = reset_add(e, h, from, now_ns);

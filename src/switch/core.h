@@ -56,7 +56,7 @@ struct aggregator {
 	uint32_t call_elements;
 	/* contributions that arrived; those in the fold */
 	uint16_t arrived, folded;
-	/* of the data, 0: none yet; from one position to the next */
+	/* bytes of data, 0: none yet; bytes from one position to the next */
 	uint16_t bytes, stride;
 	uint16_t due_count; /* children in `due` */
 	bool queued;

@@ -73,7 +73,7 @@ struct channel_request {
 	uint8_t role;    /* enum manage_role */
 	uint16_t first;
 	uint32_t uses;
-	uint64_t seconds; /* until it expires */
+	uint64_t seconds; /* time until it expires */
 	uint8_t token[CHANNEL_TOKEN_ID];
 	uint8_t psk[PUBLIC_KEY_BYTES];
 	char name[FABRIC_NAME_BYTES], xpu[FABRIC_NAME_BYTES];
@@ -87,7 +87,7 @@ struct channel_token {
 	uint8_t id[CHANNEL_TOKEN_ID];
 	uint8_t role, state; /* state: enum channel_token_state */
 	uint32_t uses;       /* keys that it can still admit */
-	uint64_t seconds;    /* until it expires; 0: expired */
+	uint64_t seconds;    /* time until it expires; 0: expired */
 	char used_by[FABRIC_NAME_BYTES];
 };
 
@@ -112,8 +112,8 @@ size_t channel_frame_encode(const struct channel_frame *frame, uint16_t source, 
 /* DXP_EMALFORMED: no frame of the channel; DXP_EIO: damaged. out->message points into `data`. */
 int channel_frame_decode(const uint8_t *data, size_t bytes, struct channel_frame *out);
 
-/* Before encryption. Encoders return the length. DXP_EMALFORMED: wrong length or field; *out is
- * unchanged. */
+/* The messages before encryption. Encoders return the length. DXP_EMALFORMED: wrong length or
+ * field; *out is unchanged. */
 void channel_open_encode(const struct channel_open *open, uint8_t out[CHANNEL_OPEN_BYTES]);
 int channel_open_decode(const uint8_t *data, size_t bytes, struct channel_open *out);
 void channel_opened_encode(const struct channel_opened *opened, uint8_t out[CHANNEL_OPENED_BYTES]);

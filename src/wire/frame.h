@@ -233,14 +233,14 @@ enum wire_feature {
 	X(CREDIT_RESERVED, 34, 2) \
 	X(CREDIT_LIMIT, 36, 4)
 
-/* After the data extension. */
+/* The fields follow the data extension. */
 #define WIRE_GET_FIELDS(X)         \
 	X(GET_REPLY_ADDR, 64, 8)   \
 	X(GET_REPLY_KEY, 72, 4)    \
 	X(GET_REPLY_MSG_ID, 76, 4) \
 	X(GET_LENGTH, 80, 8)
 
-/* After the data extension. */
+/* The fields follow the data extension. */
 #define WIRE_ATOMIC_FIELDS(X)         \
 	X(ATOMIC_OP, 64, 1)           \
 	X(ATOMIC_RESERVED, 65, 3)     \
@@ -357,7 +357,7 @@ struct wire_ack {
 	uint16_t rwnd, dup_count;
 	uint32_t rx_count;
 	bool credit; /* WIRE_FLAG_CREDIT: the next two are valid */
-	/* of credit_limit, see struct wire_credit_entry */
+	/* queue pair of credit_limit, see struct wire_credit_entry */
 	uint16_t credit_qp;
 	uint32_t credit_limit;
 	const uint8_t *bitmap; /* big-endian, in the datagram */

@@ -99,8 +99,8 @@ struct manage_join {
 /* The fabric key after rotations, for a node with a key pair and MANAGE_CAPABILITY_REKEYED. */
 struct manage_rekey {
 	uint32_t generation; /* 0: the key was never rotated, or the node cannot read it */
-	uint32_t use_ms;     /* after which nodes send with this key; 0: at once */
-	uint32_t former_ms;  /* in which nodes also accept the former key; 0: no longer */
+	uint32_t use_ms;     /* time after which nodes send with this key; 0: at once */
+	uint32_t former_ms;  /* time in which nodes still accept the former key; 0: they do not */
 	uint8_t sealed[MANAGE_SEALED_KEY_BYTES];
 };
 
@@ -108,7 +108,7 @@ struct manage_lease {
 	uint64_t request, nonce;
 	uint64_t epoch;    /* of this run of the manager; random, so never repeated */
 	uint64_t sequence; /* newest change */
-	uint64_t lease_ns; /* from when the node sent the request */
+	uint64_t lease_ns; /* length of the lease, counted from when the node sent the request */
 	uint16_t node;
 	struct manage_rekey rekey;
 };

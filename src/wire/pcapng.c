@@ -41,7 +41,7 @@ enum option_code {
 #define DONT_FRAGMENT  0x4000
 #define OPTION_SPACE   4 /* before each value: code and length */
 
-/* Under construction; little-endian, as this machine. */
+/* A block under construction; little-endian, as this machine. */
 struct block {
 	uint8_t *start, *at;
 };

@@ -109,7 +109,7 @@ static const char *failure_text(int status)
 	}
 }
 
-/* Not for lost switches; with a sentence. */
+/* Ends a sum that failed for another reason than lost switches, and tells the host why. */
 static void reduction_fail(struct reduction *r, int status)
 {
 	char text[COMMAND_FAILURE_BYTES];

@@ -263,7 +263,7 @@ static int binary_unseal(struct build *b, const struct package *sealed, const ch
 	return DXP_OK;
 }
 
-/* From now on the host may release the package's inputs. */
+/* Starts the build. From now on the host may release the package's inputs. */
 static int build_post(struct build *b)
 {
 	struct program *p = b->program;
@@ -424,7 +424,7 @@ static int package_accept(struct build *b, const struct command *c)
 	return DXP_OK;
 }
 
-/* On success the reply is sent later, or is queued already. */
+/* Begins a build. On success the reply is sent later, or is queued already. */
 static int build_begin(struct tenant *t, const struct command *c)
 {
 	if (c->bytes > XPU_SOURCE_BYTES_MAX)

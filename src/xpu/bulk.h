@@ -14,7 +14,7 @@ struct slot;
 struct bulk {
 	struct slot *slot;
 	struct dxp_target to;
-	enum outbox_kind kind; /* of the PUTs: PEER if an event follows them, else PUSH */
+	enum outbox_kind kind; /* kind of the PUTs: PEER if an event follows them, else PUSH */
 	uint8_t path, mode;    /* enum bridge_path (IN, OUT, THROUGH); enum bridge_mode */
 	uint32_t piece_bytes;  /* 0: bulk.c chooses */
 	uint32_t owner;        /* THROUGH: see engine_dma */

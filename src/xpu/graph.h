@@ -25,10 +25,10 @@ enum graph_queue { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_MARKS, GRAPH_QUEUES };
 struct graph_wait {
 	struct graph_wait *next;
 	struct graph_wait **link; /* pointer to this wait; NULL: the command waits no more */
-	/* without its host, which is that of the graph */
+	/* event's name without its host, which is the host of the graph */
 	uint64_t event : 48;
-	uint64_t index : 8;   /* in `waits` */
-	uint64_t counted : 1; /* in waits_left */
+	uint64_t index : 8;   /* position in the command's `waits` */
+	uint64_t counted : 1; /* it is counted in waits_left */
 };
 
 /* Must not be changed by its owner until graph_next or graph_failed returns it. */

@@ -57,7 +57,7 @@ static void free_reply(struct tenant *t, uint32_t sequence, int status)
 	reply_send(t, &r);
 }
 
-/* After an unmap: retries waiting ALLOCs, and answers a FREE that waited for it. */
+/* Called after an unmap: retries waiting ALLOCs, and answers a FREE that waited for it. */
 static void unmapped(struct tenant *t, const uint32_t *sequence)
 {
 	memory_parked_retry(t);

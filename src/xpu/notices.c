@@ -34,8 +34,8 @@ struct notices {
 	const struct notices_hooks *hooks;
 	void *context;
 	struct notice *lost, **lost_tail;              /* by due time */
-	uint32_t count;                                /* of this list */
-	struct account *accounts[XPU_NOTICES_BUCKETS]; /* of its events, by owner */
+	uint32_t count;                                /* number of notices in this list */
+	struct account *accounts[XPU_NOTICES_BUCKETS]; /* accounts of the list's events, by owner */
 	uint64_t left[(WIRE_NODE_LAST + 64) / 64];     /* a bit per node id: notices_left() */
 };
 
@@ -223,7 +223,7 @@ static uint32_t owner_largest(const struct notices *n)
 	return largest->owner;
 }
 
-/* So that no host uses the space of others. */
+/* Fails the notices of the owner with the most, so that no host uses the space of others. */
 static void largest_fail(struct notices *n)
 {
 	const uint32_t owner = owner_largest(n);
@@ -240,7 +240,8 @@ static void largest_fail(struct notices *n)
 	fail(last, DXP_EBUSY);
 }
 
-/* A row that comes late gets the full time, whenever the search began. */
+/* Returns when the waiting time began. A row that comes late gets the full time, whenever the
+ * search began. */
 static uint64_t since_ns(const struct notice *i)
 {
 	return i->found == DXP_ENOENT ? i->unknown_ns : i->begun_ns;

@@ -322,7 +322,7 @@ static void empty_free(struct outbox *o)
 	}
 }
 
-/* So that another queue is first next time. */
+/* Moves the first queue to the end, so that another queue is first next time. */
 static void pass_once(struct outbox *o)
 {
 	struct queue *q = o->queues, **at = &o->queues;

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 struct pieces {
-	uint64_t bytes;       /* of the operation */
+	uint64_t bytes;       /* length of the operation */
 	uint32_t piece_max;   /* bytes of all but the last */
-	uint64_t done_bytes;  /* of the output */
-	uint32_t piece_bytes; /* of the running piece */
+	uint64_t done_bytes;  /* bytes of the output that are done */
+	uint32_t piece_bytes; /* length of the running piece */
 };
 
 enum pieces_step {

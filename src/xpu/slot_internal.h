@@ -29,7 +29,7 @@
 /* If built, its worker knows it by the same id. */
 struct program {
 	struct program_entry entry;
-	uint64_t charged; /* in programs_bytes of the tenant */
+	uint64_t charged; /* bytes counted in programs_bytes of the tenant */
 	/* orders that point here, plus one until the release */
 	uint32_t users;
 	bool built;
@@ -83,7 +83,7 @@ struct tenant {
 	/* NULL: none yet, or the slot's thread runs its kernels */
 	struct worker *worker;
 	struct programs programs; /* also failed builds */
-	/* in this process, also of running builds */
+	/* bytes of the programs in this process, also of running builds */
 	uint64_t programs_bytes;
 	uint64_t packages_bytes; /* of these, packages for rebuilds */
 	struct reduction *lost;  /* whose switches are lost, until SETTLE */

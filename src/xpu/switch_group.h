@@ -27,16 +27,16 @@ struct switch_group_options {
 };
 
 struct switch_news {
-	/* for the exchange among all members; 0 bytes: none */
+	/* this member's part of the exchange among all members; 0 bytes: none */
 	uint8_t own[COMMAND_LOG_PART];
 	uint32_t own_bytes;
-	bool created; /* with `status` */
+	bool created; /* the creation has ended, with `status` */
 	bool expired; /* no switch_group_share() came in time */
 	int status;
 	char why[DXP_INC_WHY_BYTES]; /* reason of a failure */
-	bool reduced;                /* with reduce_status */
+	bool reduced;                /* a reduction has ended, with reduce_status */
 	int reduce_status;
-	size_t elements; /* with their result at all members */
+	size_t elements; /* number of elements whose result all members have */
 	bool ended;      /* the thread does not use the group any more */
 };
 

@@ -23,10 +23,10 @@ struct tenant_memory {
 	uint8_t *base;              /* address 0; NULL: only DMA can access it */
 	uint64_t bytes;             /* mapped, if the tenant has a file */
 	int fd;                     /* -1: the arena's memory is used */
-	/* with pages, of present and freed allocations */
+	/* ranges with pages, of present and freed allocations */
 	struct ranges pages;
 	bool pages_unknown; /* any address may have pages */
-	uint32_t key;       /* of the NIC's region, when the tenant has left */
+	uint32_t key;       /* key of the NIC's region, when the tenant has left */
 };
 
 /* DXP_ENOMEM, DXP_EBUSY: no descriptor or addresses left (logged). */

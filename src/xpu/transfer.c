@@ -217,7 +217,7 @@ static void transfer_run(struct transfer *f)
 		transfer_end(f);
 }
 
-/* Also holds the source range. */
+/* Checks the peer and the ranges, and holds the source range. */
 static int transfer_prepare(struct transfer *f, uint16_t node)
 {
 	struct slot *s = f->tenant->slot;

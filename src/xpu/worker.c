@@ -18,9 +18,9 @@
 #include "xpu/label.h"
 #include "xpu/slot_internal.h"
 
-/* of one process whose zygote is lost each time; then its orders fail */
+/* starts of one process, if its zygote is lost each time; then its orders fail */
 #define STARTS_MAX   3
-#define POLL_ANSWERS 256 /* per poll, before other work */
+#define POLL_ANSWERS 256 /* answers per poll, before other work */
 
 static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings_fd)
 {
@@ -193,7 +193,7 @@ bool worker_begin_again(struct worker *c)
 	return true;
 }
 
-/* Behind all earlier orders. False: no space. */
+/* Queues an order behind all earlier ones. False: no space. */
 static bool order_put(struct worker *c, const struct order *o)
 {
 	return worker_put(&c->orders, o->kind, &o->parts);

@@ -30,7 +30,7 @@ struct order_ops {
 	/* WORKER_LOG or WORKER_DATA. NULL: none. */
 	void (*data)(struct order *o, uint32_t kind, const void *data, uint32_t bytes);
 	void (*end)(struct order *o, const struct order_end *end); /* last call for the order */
-	/* As the subject of a sentence. NULL: the process itself. */
+	/* Writes the order as the subject of a sentence. NULL: the process itself. */
 	void (*describe)(const struct order *o, char *out, size_t space);
 };
 
@@ -92,8 +92,9 @@ void worker_post(struct worker *c, struct order *o);
 void worker_kill(struct worker *c);
 /* Processes answers and posts orders; returns the number of both. */
 uint32_t worker_poll(struct worker *c);
-/* After a worker's exit: worker_last processes the last answers, unless worker_kill was called;
- * then worker_lost completes all other orders with `status`, and the first with `text`. */
+/* These are called after a worker's exit. worker_last processes the last answers, unless
+ * worker_kill was called. Then worker_lost completes all other orders with `status`, and the first
+ * with `text`. */
 void worker_last(struct worker *c);
 void worker_lost(struct worker *c, int status, const char *text);
 /* Once, for a command that has run for XPU_BEGUN_NS. Returns 0 or 1. */

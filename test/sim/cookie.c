@@ -63,7 +63,7 @@ static void cookie__with_loss_too(void **state)
 	assert_true(cookies > SEEDS / 2);
 }
 
-/* All the time, at the highest rate that each HELLO is answered at. */
+/* The flood lasts all the time, at the highest rate at which each HELLO is answered. */
 static void cookie__sustained_floods(void **state)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {

@@ -153,7 +153,7 @@ static void inc_jobs__die_without_a_word(void **state)
 	rig_free(&r);
 }
 
-/* It gets no group, and the running job continues. */
+/* A job that uses another's id gets no group, and the running job continues. */
 static void inc_jobs__anothers_id(void **state)
 {
 	static struct rig r;

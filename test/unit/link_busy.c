@@ -17,7 +17,7 @@ static unsigned connected_count(const struct link *l)
 	return count;
 }
 
-/* It must arrive unchanged and alone. */
+/* Sends one datagram, which must arrive unchanged and alone. */
 static struct datagram_arrival pass(struct link *from, struct link *to, uint32_t number)
 {
 	struct udp_address target, source;

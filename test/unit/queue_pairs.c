@@ -271,7 +271,7 @@ static void rejects__a_siblings_key(void **state)
 	exchange(r, b, far);
 }
 
-/* Its sibling continues. */
+/* When one user of a function is stopped, its sibling continues. */
 static void stop__one_user_of_a_function(void **state)
 {
 	struct rig *r = *state;

@@ -251,7 +251,7 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* Its memory is not reused before the kernel has ended. */
+/* The memory of a closed xPU is not reused before the kernel has ended. */
 static void close__while_a_kernel_runs(void **state)
 {
 	struct dxp_fabric *other;

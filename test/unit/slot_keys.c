@@ -149,7 +149,7 @@ static int send_ends(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source, 
 	return dxp_event_wait(thief.fabric, event, DAEMONS_WAIT_NS, NULL);
 }
 
-/* Even after successful SENDs with the same key. */
+/* A SEND into another host's memory fails, even after successful SENDs with the same key. */
 static void send__into_foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -277,7 +277,7 @@ static void common__is_cleared_before_it_is_read(void **state)
 	}
 }
 
-/* It is zeroed when a host allocates it, and then belongs to this host only. */
+/* Common memory is zeroed when a host allocates it, and then belongs to this host only. */
 static void common__until_it_is_allocated(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {

@@ -124,7 +124,7 @@ static void staged_local__events_after_the_data(void **state)
 	scene_end(&s);
 }
 
-/* Its request completes once with DXP_EDEVICE; later ones succeed. */
+/* The request of a failed DMA completes once with DXP_EDEVICE; later ones succeed. */
 static void staged_local__each_dma_fails(void **state)
 {
 	struct staged_options o = slow;

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "switch/limits.h"
 
-/* Its group has one member, so it gets an answer at once. */
+/* A valid contribution. Its group has one member, so it gets an answer at once. */
 static void good(struct xdp_frame *f)
 {
 	static uint32_t req_id;
