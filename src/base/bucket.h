@@ -23,7 +23,7 @@ struct bucket {
  * waits, and allows a burst at once; the current rate changes nothing. */
 void bucket_rate(struct bucket *b, uint64_t bytes_per_s);
 
-/* False: a wait, counted once. */
+/* False: the caller must wait; each wait is counted once. */
 static inline bool bucket_allows(struct bucket *b, uint64_t now_ns)
 {
 	if (now_ns >= b->next_ns)

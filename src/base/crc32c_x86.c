@@ -46,7 +46,7 @@ static inline uint64_t word_at(const uint8_t *p)
 	return word;
 }
 
-/* Short pieces, and the rest of long ones. */
+/* Processes short pieces, and the rest of long ones. */
 LANES_TARGET static inline uint32_t words_run(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	uint64_t wide = crc;
@@ -75,7 +75,7 @@ LANES_TARGET static inline uint64_t product(uint32_t a, uint32_t b)
 		_mm_clmulepi64_si128(_mm_cvtsi32_si128((int)a), _mm_cvtsi32_si128((int)b), 0x00));
 }
 
-/* Three consecutive lanes of `lane` bytes. */
+/* Processes three consecutive lanes of `lane` bytes. */
 LANES_TARGET static inline uint32_t lanes_step(uint32_t crc, const uint8_t *p, size_t lane,
 					       const uint32_t over[2])
 {

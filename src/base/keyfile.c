@@ -31,7 +31,7 @@ static int digit_value(char c)
 	return -1;
 }
 
-/* Exactly the digits, with or without one newline. */
+/* Accepts exactly the digits, with or without one newline. */
 static bool key_parse(const char *text, size_t bytes, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (bytes != TEXT_BYTES && !(bytes == TEXT_BYTES + 1 && text[TEXT_BYTES] == '\n'))

@@ -195,9 +195,9 @@ uint64_t bridge_deadline(const struct bridge *b);
 /* Fails stalled transfers with DXP_ETIMEDOUT. True: a DMA stalled, so reset the device, which
  * completes all DMAs with an error. Their buffers stay in use until then. */
 bool bridge_expire(struct bridge *b, uint64_t now_ns);
-/* After bridge_expire: a stalled FILL or DRAIN blocks a buffer although its peer is alive; close
- * the operations with that peer. *context: that of the order. Again after stall_ns; false: no
- * more. */
+/* Call it after bridge_expire. A stalled FILL or DRAIN blocks a buffer although its peer is alive:
+ * close the operations with that peer. *context is that of the order. A step is reported again
+ * after stall_ns; false: no more. */
 bool bridge_stuck(struct bridge *b, void **context);
 
 /* Buffers per ring that fed transfers need; with fewer, bridge_begin rejects them. */

@@ -43,7 +43,7 @@ bool choice_covers(uint64_t bytes);
  * bytes as mode SEQUENTIAL does; another must be faster by a margin, because nearly equal ways vary
  * by more than they differ. */
 enum choice_way choice_next(const struct choice *c, uint8_t path, uint64_t bytes, uint32_t ways);
-/* Only if no other transfer ran. */
+/* Call it only if no other transfer ran. */
 void choice_note(struct choice *c, uint8_t path, uint64_t bytes, enum choice_way way, uint64_t ns);
 
 #endif

@@ -19,7 +19,7 @@ static uint64_t square_root(uint64_t n)
 	return root;
 }
 
-/* Whole pages, at most `most`. */
+/* Rounds up to whole pages, at most `most`. */
 static uint32_t paged(uint64_t bytes, uint32_t most)
 {
 	uint64_t pages = (min_u64(bytes, most) + PAGE - 1) / PAGE * PAGE;

@@ -24,7 +24,7 @@ struct cut {
 
 /* `most`: longest possible piece, a multiple of 64. */
 void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most);
-/* Four times as long, for paths where each piece costs more. */
+/* Cuts pieces four times as long as cut_chosen() does, for paths where each piece costs more. */
 void cut_coarse(struct cut *c, uint64_t bytes, uint32_t most);
 /* Chooses the pieces of one of several concurrent transfers, which have `whole` bytes in total.
  * Together the transfers keep the pipeline filled. So all pieces get the length of the middle

@@ -167,7 +167,7 @@ static uint64_t patience_next(const struct bridge *b)
 	return next_ns;
 }
 
-/* Must be notified again, without a new grant; NULL: none. */
+/* Returns a transfer whose sender must be notified again, without a new grant; NULL: none. */
 static struct bridge_transfer *expected_next(const struct bridge *b)
 {
 	for (struct list *l = b->expected.next; l != &b->expected; l = l->next) {

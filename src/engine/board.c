@@ -61,8 +61,8 @@ static void board_release(struct engine *e, struct engine_program *program)
 	engine_release(engine_board_of(e)->compute, program);
 }
 
-/* Board address to pointer. The NIC's window is in host memory, which kernels reach over the
- * board's bus. */
+/* Converts a board address to a pointer. The NIC's window is in host memory, which kernels reach
+ * over the board's bus. */
 static int argument_address(const struct engine_board *b, const struct engine_launch *l, uint32_t i,
 			    struct engine_argument *a, char text[ENGINE_TEXT_BYTES])
 {

@@ -104,7 +104,7 @@ static int wrong(const struct position *at, const char *name, const char *value)
 	return DXP_EINVAL;
 }
 
-/* Decimal digits only, no sign or blanks. */
+/* Reads a number of decimal digits only, without sign or blanks. */
 static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;

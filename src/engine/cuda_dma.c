@@ -16,8 +16,8 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Through the bounce buffer, from the end that would be overwritten first. *copies: accepted by the
- * driver. */
+/* Copies through the bounce buffer, from the end that would be overwritten first. *copies: accepted
+ * by the driver. */
 static int overlap_copies(struct engine_cuda *c, uint64_t from, uint64_t to, uint64_t bytes,
 			  unsigned *copies)
 {

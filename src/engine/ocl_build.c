@@ -57,7 +57,7 @@ static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_
 	return NULL;
 }
 
-/* The least recently used of too many unused builds. Only memory limits those in use. */
+/* Frees the least recently used of too many unused builds. Only memory limits those in use. */
 static void builds_trim(struct ocl_device *d)
 {
 	struct ocl_build **last = NULL;
@@ -174,8 +174,9 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
-/* File lock for a build: with PoCL 3.1, two processes that build in one directory read each other's
- * partial files and get wrong kernels. -1: none; the build continues without it. */
+/* Takes the file lock of a build: with PoCL 3.1, two processes that build in one directory read
+ * each other's partial files and get wrong kernels. -1: there is no lock, and the build continues
+ * without it. */
 static int build_lock(const struct ocl_device *d)
 {
 	char path[PATH_MAX];

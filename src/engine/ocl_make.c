@@ -54,7 +54,7 @@ bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 	return made;
 }
 
-/* Cut to ENGINE_LOG_BYTES_MAX; NULL: no messages, or no memory. */
+/* Returns the log, cut to ENGINE_LOG_BYTES_MAX; NULL: no messages, or no memory. */
 static char *log_read(struct ocl_device *d, cl_program program)
 {
 	size_t bytes = 0;

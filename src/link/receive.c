@@ -104,7 +104,7 @@ static void frames_measure(struct inbox *in)
 		in->segment_bytes = frame;
 }
 
-/* What all datagrams of message `cursor` share, such as sender and ECN bits. */
+/* Sets what all datagrams of message `cursor` share, such as sender and ECN bits. */
 static void message_start(struct inbox *in, struct link_counters *counters)
 {
 	struct mmsghdr *message = &in->messages[in->cursor];

@@ -125,7 +125,7 @@ static int bind_rejected(const struct udp_address *address, int error)
 	return DXP_EIO;
 }
 
-/* Unbound; on failure, fd is -1 and errno is set. */
+/* The socket is not bound; on failure, fd is -1 and errno is set. */
 static struct link_socket socket_make(const struct link *l)
 {
 	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};

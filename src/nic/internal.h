@@ -129,7 +129,7 @@ uint8_t access_region(struct nic_user *u, struct guesses *by, uint32_t key, uint
  * waits. */
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key);
 uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t function, uint32_t qp);
-/* registers_reserve() with NACK codes. */
+/* Does what registers_reserve() does, but returns NACK codes. */
 uint8_t access_registers(struct nic_user *u, uint32_t bytes, struct nic_register_range *out);
 /* Counts a rejection; `u` may be NULL. */
 void access_refused(struct nic *n, struct nic_user *u, uint8_t code);
@@ -304,7 +304,7 @@ void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *re
 /* Returns a piece to its owner after its message. */
 void staged_answer_done(struct nic *n, struct nic_message *m, int status);
 void staged_poll(struct nic *n); /* retries GETs that found no space */
-/* The GETs of a lost session, and of a closing user. */
+/* End the GETs of a lost session, and those of a closing user. */
 void staged_reads_fail(struct nic_peer *p);
 void staged_reads_end(struct nic *n, const struct nic_user *u);
 /* The message sends bytes of this user's staged memory. */

@@ -135,7 +135,7 @@ static uint32_t bitmap_apply(struct rltp_session *s, uint32_t cum, const struct 
 	return fresh;
 }
 
-/* Otherwise a peer that never raises `cum` would keep the window full. */
+/* Skips acknowledged packets, because a peer that never raises `cum` would keep the window full. */
 static void settled_skip(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;

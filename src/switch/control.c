@@ -174,7 +174,7 @@ static int index_of(const struct sw *s, const struct inc_control *c)
 	return position >= 0 && c->path[position].ip == s->options.ip ? position : -1;
 }
 
-/* Member 0 (at the root), or the switch above on the path. */
+/* The sender must be member 0 (at the root), or the switch above on the path. */
 static bool sender_right(const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;

@@ -268,7 +268,7 @@ void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, ui
 
 /* ---- connection.c: RC framing ---- */
 
-/* An RC packet, or one to queue pair 1. */
+/* Receives an RC packet, or one to queue pair 1. */
 void connection_receive(struct sw *s, const uint8_t *data, size_t bytes,
 			const struct roce_path *path, uint64_t now_ns);
 

@@ -42,7 +42,7 @@ enum input_class input_class_of(const uint8_t *data, size_t bytes);
 
 bool input_empty(const struct input *a);
 
-/* A copy of at most INPUT_PACKET_BYTES; dropped if its queue is full. */
+/* Queues a copy of at most INPUT_PACKET_BYTES; drops it if its queue is full. */
 void input_put(struct input *a, enum input_class class, const struct roce_path *path,
 	       const uint8_t *data, size_t bytes);
 

@@ -90,7 +90,7 @@ void serve_senders_counters(const struct senders *s, struct senders_counters *ou
 		out->open += s->table[i].link != NULL;
 }
 
-/* A free entry; without one, closes the socket unused for longest. */
+/* Returns a free entry; without one, closes the socket unused for longest. */
 static unsigned entry_make(struct senders *s)
 {
 	unsigned oldest = 0;

@@ -136,7 +136,7 @@ int channel_opened_decode(const uint8_t *data, size_t bytes, struct channel_open
 	return DXP_OK;
 }
 
-/* Padded with zeros. */
+/* The name is padded with zeros. */
 static void name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};

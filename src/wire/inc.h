@@ -154,8 +154,8 @@ struct inc_sum {
 	uint32_t crc;
 };
 
-/* No INC_FLAG_TRAIN: must not be in a GSO batch, where the kernel increments IP Identification, and
- * captures below the sockets show one packet. */
+/* The packet lacks INC_FLAG_TRAIN, so it must not be in a GSO batch, where the kernel increments IP
+ * Identification, and captures below the sockets show one packet. */
 bool inc_packet_alone(const struct datagram *d);
 
 /* inc_packet_encode() with the payload's CRC from `sum`, without reading the payload. */

@@ -40,8 +40,8 @@ size_t pcapng_interface(uint8_t *out, const char *name, const char *description,
 /* The UDP checksum is valid if all was captured, else 0. */
 size_t pcapng_packet(uint8_t *out, const struct pcapng_packet *p);
 
-/* An outgoing datagram; data, sizes and `to` come from `d`, not `p`. Captures at most `snap_bytes`
- * of payload; 0: all. */
+/* Writes an outgoing datagram; data, sizes and `to` come from `d`, not `p`. Captures at most
+ * `snap_bytes` of payload; 0: all. */
 size_t pcapng_datagram(uint8_t *out, const struct pcapng_packet *p, const struct datagram *d,
 		       uint32_t snap_bytes);
 

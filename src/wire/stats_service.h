@@ -50,14 +50,14 @@ struct stats_service_limit {
 	uint64_t free_ns; /* all answers are paid for */
 };
 
-/* Allowed; counts it. */
+/* Returns whether an answer is allowed now, and counts it. */
 bool stats_service_allowed(struct stats_service_limit *l, uint64_t now_ns);
 
 /* Appends to `values`, which has space. */
 void stats_value_add(struct stats_value *values, size_t *count, const char *name, bool level,
 		     uint64_t value);
 
-/* The IPv4 address of number `index` of the switches above or below a switch. */
+/* Adds the IPv4 address of number `index` of the switches above or below a switch. */
 void stats_neighbour_add(struct stats_value *values, size_t *count, bool above, unsigned index,
 			 uint32_t ip);
 /* True: such a value, with a usable address in *ip. */

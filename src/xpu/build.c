@@ -335,7 +335,7 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 	next_fetch(s);
 }
 
-/* Directly into host memory: packages are too rare for buffers of the rings. */
+/* Fetches directly into host memory: packages are too rare for buffers of the rings. */
 static int fetch_begin(struct build *b)
 {
 	struct program *p = b->program;

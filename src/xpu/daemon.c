@@ -38,7 +38,7 @@ struct daemon {
 	uint64_t check_ns;
 };
 
-/* The given name for one slot, else the base name and a number. */
+/* Makes the slot's name: the given name for one slot, else the base name and a number. */
 static int name_make(const struct daemon_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
 {
 	const char *base = o->name ? o->name : o->base ? o->base : "xpu";

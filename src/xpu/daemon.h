@@ -39,8 +39,8 @@ struct daemon_options {
 	const char *engine;
 	const char *worker_program;     /* see slot_options */
 	struct sandbox_options sandbox; /* see slot_options */
-	/* As in pump_options, for each slot with memory that only DMA can access. A buffer size
-	 * that must be measured is measured for the first slot. */
+	/* See pump_options; they apply to each slot with memory that only DMA can access. A buffer
+	 * size that must be measured is measured for the first slot. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 	const char *switches; /* see slot_options */

@@ -142,7 +142,7 @@ static int kept_reserve(struct event_log *l)
 	return DXP_OK;
 }
 
-/* Usually appended, because counts usually rise. */
+/* Usually appends, because counts usually rise. */
 static int kept_add(struct event_log *l, const struct event_entry *e)
 {
 	int status = kept_reserve(l);

@@ -40,14 +40,14 @@ void outbox_end(struct outbox *o, int status);
 /* Copies up to NIC_NAP_BYTES_MAX bytes. `done` may be NULL. DXP_ENOMEM. */
 int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 	       const void *data, uint32_t bytes, outbox_done done, void *context);
-/* Kind PEER or PUSH. DXP_ENOMEM. */
+/* Queues a PUT, of kind PEER or PUSH. DXP_ENOMEM. */
 int outbox_put(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 	       const struct outbox_piece *piece, outbox_done done, void *context);
-/* Kind PULL. DXP_ENOMEM. */
+/* Queues a GET, of kind PULL. DXP_ENOMEM. */
 int outbox_get(struct outbox *o, const struct dxp_target *to, const struct outbox_piece *piece,
 	       outbox_done done, void *context);
 
-/* Queued or outstanding messages to a node. */
+/* Returns the number of queued or outstanding messages to a node. */
 uint32_t outbox_count(const struct outbox *o, uint16_t node);
 
 /* Memory of the messages of outbox_count. */

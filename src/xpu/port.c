@@ -38,7 +38,8 @@ static uint8_t *window_tail(const struct tenant *t)
 	return t->memory->base ? t->memory->base + arena_bytes(a) : arena_tail(a);
 }
 
-/* Behind the tenant's device memory, so that its worker maps it. False: all windows are in use. */
+/* Chooses a window behind the tenant's device memory, so that its worker maps it. False: all
+ * windows are in use. */
 static bool window_choose(const struct tenant *t, struct port *p)
 {
 	struct slot *s = t->slot;
@@ -66,7 +67,7 @@ static void port_free(struct slot *s, struct port *p)
 	free(p);
 }
 
-/* Register mode with device addresses (P-01). */
+/* Adds the area for register mode with device addresses (P-01). */
 static int port_area_add(struct slot *s, const struct port *p)
 {
 	const struct nic_area area = {.bytes = arena_bytes(s->arena), .key = p->key};
