@@ -135,7 +135,7 @@ struct cfg_core {
 	uint32_t core, operand;
 };
 
-/* What a write requires. */
+/* Work that a write to the registers starts. */
 struct cfg_go {
 	bool task;
 	bool core;

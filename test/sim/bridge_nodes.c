@@ -263,7 +263,7 @@ static void bridge_nodes__slow_device_holds_many_senders(void **state)
 	}
 }
 
-/* More PUTs than buffers; bridge_crowd.c checks shares. */
+/* There are more PUTs than buffers; bridge_crowd.c checks shares. */
 static void bridge_nodes__many_senders_share(void **state)
 {
 	static const struct {

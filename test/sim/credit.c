@@ -249,7 +249,7 @@ static void credit__rejected_naps_cost_none(void **state)
 	sim_destroy(r.sim);
 }
 
-/* The receiver soon grants it to others. */
+/* The receiver soon grants the credit of an idle sender to others. */
 static void credit__idle_credit_is_promised_again(void **state)
 {
 	struct rig r;

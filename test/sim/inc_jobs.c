@@ -30,7 +30,7 @@ static void all_free(struct rig *r)
 	}
 }
 
-/* Some of the hosts, in random order. */
+/* Draws some of the hosts, in random order. */
 static void locations_draw(struct rng *r, uint32_t hosts, struct inc_location *out, uint32_t count)
 {
 	uint32_t order[64];

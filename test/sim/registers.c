@@ -128,7 +128,7 @@ static bool crowd_step(void *context)
 	return finished;
 }
 
-/* Whole messages, one after another, in order for each sender. */
+/* Whole messages arrive, one after another, in order for each sender. */
 static void crowd_check(const struct rig *r)
 {
 	uint32_t next[HOSTS] = {0}, at = 0;

@@ -321,7 +321,7 @@ static void silence__of_2900_ms_ends_no_lease(void **state)
 			lease_survives(d, phase_ns);
 }
 
-/* During a join and an operator's request. */
+/* The silence occurs during a join and an operator's request. */
 static void silence__of_2900_ms_ends_no_question(void **state)
 {
 	struct fabric *f = fabric_of_two();

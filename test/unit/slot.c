@@ -46,8 +46,8 @@ static void run__in_order_and_timed(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* More than one message holds; a wait delivers, and none before a waiting command is held for
- * ever. */
+/* More completions are held back than one message holds. A wait makes the xPU send them, and none
+ * is held back for ever. */
 static void run__late_events_all_come(void **state)
 {
 	enum { COUNT = 100 };

@@ -3,7 +3,8 @@
  * no other host, and leaves no worker or descriptor. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
-/* Outstanding commands of this host fail; the next runs in a new worker with the same programs. */
+/* Outstanding commands of the crashed host fail; the next runs in a new worker with the same
+ * programs. */
 static void crash__only_its_host(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");

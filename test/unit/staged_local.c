@@ -70,7 +70,7 @@ static void staged_local__get_fetches(void **state)
 	}
 }
 
-/* Several ranges on both sides, in staged and in direct memory. */
+/* Lists have several ranges on both sides, in staged and in direct memory. */
 static void staged_local__lists(void **state)
 {
 	struct scene s;
