@@ -122,7 +122,8 @@ struct bridge {
 	uint64_t again_ns;
 	uint32_t offered; /* last action of bridge_next, for bridge_later */
 	/* feed.c, up to `open` */
-	/* only its `first` bytes may use the reserve; NULL: any transfer's */
+	/* transfer that may use the reserve, for bytes before which none is missing; NULL: any
+	 * transfer may become it */
 	struct bridge_transfer *token;
 	/* the last buffer towards the device was not for a fed transfer */
 	bool pulled_last;

@@ -24,8 +24,8 @@ struct board_config {
 	/* MB/s, shared by all readers and writers; 0: the same */
 	uint64_t memory;
 	uint64_t latency_ns; /* from the start of a DMA to its first byte */
-	uint64_t control_ns; /* of a controller per DMA, without moving bytes */
-	/* from the last byte of a DMA to its reported completion */
+	uint64_t control_ns; /* time of a controller per DMA, without moving bytes */
+	/* time from the last byte of a DMA to its reported completion */
 	uint64_t interrupt_ns;
 	uint64_t queue; /* DMAs that a controller holds */
 	uint64_t fail;  /* every n-th DMA fails; 0: none */

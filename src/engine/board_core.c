@@ -18,7 +18,7 @@
 struct board_core {
 	struct board_kernel *kernel; /* NULL: not configured */
 	struct board_core_task running;
-	uint32_t owner; /* of the running stream */
+	uint32_t owner; /* owner of the running stream */
 	uint64_t at;    /* bytes of the stream processed */
 	uint32_t carry; /* ADD: into the next byte of the word */
 	uint64_t sum;   /* CHECKSUM */

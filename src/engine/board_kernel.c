@@ -21,7 +21,7 @@
 struct board_kernel {
 	struct engine *engine;
 	struct engine_program *program;
-	uint8_t *in, *out; /* of BOARD_CHUNK_BYTES, adjacent */
+	uint8_t *in, *out; /* buffers of BOARD_CHUNK_BYTES, adjacent */
 	char name[COMMAND_NAME_BYTES];
 };
 

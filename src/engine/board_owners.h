@@ -17,7 +17,7 @@ struct board_owner;
 
 struct board_owners {
 	pthread_mutex_t lock;
-	struct board_core_task first; /* for owners that have set none */
+	struct board_core_task first; /* task of owners that have set none */
 	struct board_owner *list;
 };
 

@@ -46,7 +46,7 @@ struct engine_options {
 struct engine_description {
 	enum engine_kind kind;
 	const char *name;                 /* as in the node table */
-	char device[FABRIC_DEVICE_BYTES]; /* of the device for users; "": none */
+	char device[FABRIC_DEVICE_BYTES]; /* name of the device for users; "": none */
 	uint32_t compute_units;
 	uint8_t memory_kind; /* enum dxp_memory_kind: DIRECT or BRIDGED */
 	bool streams;        /* the device has a stream core, for ENGINE_DMA_THROUGH */

@@ -20,7 +20,7 @@
 struct flights;
 struct flight;
 
-#define FLIGHT_QUEUES 2 /* to the device, from the device */
+#define FLIGHT_QUEUES 2 /* one queue to the device, one from the device */
 
 struct flights_options {
 	/* a completion can be dequeued; may be NULL */

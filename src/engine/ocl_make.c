@@ -17,7 +17,7 @@
 /* The check before a launch needs argument information. In PoCL 3.1, compiler, linker and loader of
  * binaries all need this option. */
 #define OPTIONS_ALWAYS "-cl-kernel-arg-info"
-#define FORMAT         1u /* of the key and of files on disk */
+#define FORMAT         1u /* version of the key's and the files' format */
 
 static bool part_add(EVP_MD_CTX *sum, const void *data, uint64_t bytes)
 {

@@ -13,7 +13,7 @@ struct pump;
 
 struct pump_options {
 	struct engine *engine; /* BRIDGED memory; outlives the pump */
-	uint32_t buffers;      /* of each ring; 0: BRIDGE_BUFFERS */
+	uint32_t buffers;      /* number of buffers of each ring; 0: BRIDGE_BUFFERS */
 	/* length of a buffer; 0: as pump_measure() and pump_choose() select */
 	uint32_t buffer_bytes;
 	uint32_t reads;        /* outstanding FILL steps, 1 .. buffers; 0: buffers (S-06) */

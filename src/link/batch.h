@@ -37,7 +37,7 @@ struct link_batch {
 	size_t gathered_bytes; /* in use */
 	struct mmsghdr messages[LINK_MESSAGES];
 	uint16_t lengths[LINK_MESSAGES]; /* datagrams per message */
-	uint32_t bytes[LINK_MESSAGES];   /* of all datagrams, per message */
+	uint32_t bytes[LINK_MESSAGES];   /* bytes of all datagrams, per message */
 	uint8_t sockets[LINK_MESSAGES];  /* index per message; set by send.c */
 	union link_sockaddr names[LINK_MESSAGES];
 	struct iovec iovecs[LINK_IOVECS];

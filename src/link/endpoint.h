@@ -25,10 +25,10 @@ struct link {
 	/* Socket 0 is bound and receives from any peer; the others are connected (busy.c), fd -1 if
 	 * unused. */
 	struct link_socket sockets[1 + LINK_BUSY_PEERS];
-	unsigned hot;         /* of the last arrival; polled first */
+	unsigned hot;         /* socket of the last arrival; polled first */
 	unsigned next_socket; /* other than `hot`, to poll */
 	uint64_t looks;       /* calls of link_inbox_look */
-	struct busy busy;     /* for a connected socket */
+	struct busy busy;     /* votes for the peer of the next connected socket */
 	int wake_fd;          /* eventfd, readable after link_wake */
 	int epoll_fd;         /* has wake_fd and, while `watching`, the sockets */
 	/* the sockets are in the epoll set, at 0.1 us per arrival */

@@ -30,7 +30,7 @@ struct fault {
 	unsigned fate;   /* of the last datagram, enum link_fate */
 	size_t held_count;
 	struct copy *held;   /* delayed; by leaves_at, then age */
-	struct copy *loaned; /* until fault_settle; unsorted */
+	struct copy *loaned; /* copies lent until fault_settle; unsorted */
 };
 
 int fault_open(const struct fault_options *options, struct fault **out)

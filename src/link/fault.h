@@ -21,7 +21,7 @@ struct fault_options {
 	uint64_t seed; /* any value, also 0 */
 };
 
-/* at once: all delayed ones, and the new one twice */
+/* datagrams at once: all delayed ones, and the new one twice */
 #define FAULT_OUT_MAX (LINK_FAULT_HELD + 2)
 
 struct fault;

@@ -34,7 +34,7 @@ struct link_socket {
 	unsigned streak;     /* consecutive polls with arrivals */
 	uint64_t used;       /* poll of the last arrival */
 	uint32_t drops_seen; /* kernel's count; wraps */
-	/* for messages without a control message */
+	/* bits of messages without a control message */
 	uint8_t ecn;
 	unsigned ecn_other; /* consecutive messages with other bits */
 };
@@ -43,15 +43,15 @@ struct inbox {
 	uint8_t *buffers; /* `count` of LINK_RECEIVE_BYTES */
 	size_t (*frame_bytes)(const uint8_t *data, size_t bytes); /* see link_options */
 	unsigned count;
-	unsigned filled;            /* in the last receive */
-	struct link_socket *source; /* of the last receive */
+	unsigned filled;            /* number of messages in the last receive */
+	struct link_socket *source; /* socket of the last receive */
 	bool named;                 /* the last receive has the senders' addresses */
 	/* message, and position in it */
 	unsigned cursor;
 	size_t offset;
-	/* per datagram of message `cursor`; the last may be shorter */
+	/* length of each datagram of message `cursor`; the last may be shorter */
 	size_t segment_bytes;
-	struct datagram_arrival common; /* to datagrams of message `cursor` */
+	struct datagram_arrival common; /* what the datagrams of message `cursor` share */
 	struct clock_pair read_at;      /* of the last receive */
 	struct mmsghdr messages[DATAGRAM_BATCH];
 	struct iovec iovecs[DATAGRAM_BATCH];

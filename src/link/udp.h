@@ -49,11 +49,11 @@ struct link_options {
 	bool no_gro;
 };
 
-/* Since the open; all wrap. */
+/* Counted since the open; all wrap. */
 struct link_counters {
 	uint64_t sent_datagrams, sent_bytes, send_calls;
 	uint64_t received_datagrams, received_bytes;
-	uint64_t receive_calls; /* with arrivals */
+	uint64_t receive_calls; /* calls with arrivals */
 	/* stopped without space in the kernel; the caller retries */
 	uint64_t send_again;
 	/* dropped because of another error; the transport retransmits */
@@ -64,7 +64,7 @@ struct link_counters {
 	/* Dropped by the kernel because a socket buffer was full (SO_RXQ_OVFL; a merged GSO batch
 	 * counts as one), or by a full crossbar queue. */
 	uint64_t receive_drops;
-	uint64_t faults; /* with an injected fault */
+	uint64_t faults; /* datagrams with an injected fault */
 	/* through the crossbar; included in sent_datagrams */
 	uint64_t crossed_datagrams;
 };

@@ -23,7 +23,7 @@ struct guesses {
 	uint32_t magics;                 /* bit i: the magic of stream i is known */
 	uint8_t next;                    /* replaced next */
 	uint8_t last;                    /* found last */
-	uint16_t node;                   /* of the requester (a user: its cfg_node) */
+	uint16_t node;                   /* node of the requester (a user: its cfg_node) */
 };
 
 bool guess_key_search(struct guesses *g, uint32_t key);

@@ -141,11 +141,11 @@ void nic_placed_count(struct nic_user *u, uint32_t bytes);
 /* share.c */
 void share_order_next(struct nic_order *o, uint32_t count);
 void share_poll_begin(struct nic *n);
-/* After a function was opened, closed or weighted. */
+/* Call it after a function was opened, closed or weighted. */
 void share_weights_sum(struct nic *n);
 bool share_left(struct nic_function *f);
 void share_spend(struct nic_function *f, uint32_t bytes);
-/* of an operation, besides its bytes: short messages are not free */
+/* cost of an operation, besides its bytes: short messages are not free */
 #define LOCAL_COST_BYTES ((uint32_t)sizeof(struct dxp_descriptor))
 void share_function_copy(struct nic_function *f);
 

@@ -161,14 +161,14 @@ uint32_t nic_wakes(struct nic *n);
 bool nic_sleep_announce(struct nic *n);
 void nic_sleep_end(struct nic *n);
 
-/* Registers memory that descriptors of the user, and its peers, may name; `base` must outlive the
- * region. DXP_EINVAL: out of range. DXP_EBUSY: NIC_REGIONS_MAX are registered. */
 enum nic_rights {
 	NIC_LOCAL = 0,
 	NIC_REMOTE_READ = 1 << 0,
 	NIC_REMOTE_WRITE = 1 << 1,
 	NIC_REMOTE_ATOMIC = 1 << 2,
 };
+/* Registers memory that descriptors of the user, and its peers, may name; `base` must outlive the
+ * region. DXP_EINVAL: out of range. DXP_EBUSY: NIC_REGIONS_MAX are registered. */
 int nic_region_register(struct nic *n, uint32_t user, void *base, uint64_t bytes, uint32_t rights,
 			uint32_t *key);
 
@@ -285,15 +285,15 @@ int nic_region_revoke(struct nic *n, uint32_t key);
 /* True while operations use the region, revoked or not: its memory must stay. */
 bool nic_region_busy(const struct nic *n, uint32_t key);
 
+struct nic_area {
+	uint64_t vaddr, bytes, offset;
+	uint32_t key;
+};
 /* Adds an entry to register mode's lookup table (P-01): bytes [vaddr, vaddr + bytes) of the user's
  * device are at `offset` of the user's region `key`. The first entry enables the user's registers.
  * An entry goes with its key. DXP_EEXIST: overlaps another. DXP_EBUSY: NIC_AREAS_MAX entries.
  * DXP_EINVAL: no bytes, or the end is beyond 2^64. DXP_EACCESS: not a key of this user. DXP_ERANGE:
  * outside of the region. DXP_ENOENT: the user is not open. DXP_ENOMEM. */
-struct nic_area {
-	uint64_t vaddr, bytes, offset;
-	uint32_t key;
-};
 int nic_area_add(struct nic *n, uint32_t user, const struct nic_area *area);
 /* Copies up to `count` entries with a valid key; returns how many. */
 uint32_t nic_areas(const struct nic *n, uint32_t user, struct nic_area *out, uint32_t count);

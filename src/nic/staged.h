@@ -51,7 +51,7 @@ struct nic_staged_read {
 	struct nic_peer *peer; /* NULL: a function of this NIC */
 	struct wire_get get;
 	uint32_t stream;
-	struct nic_message *spare; /* for a rejection, which must not fail */
+	struct nic_message *spare; /* message kept for a rejection, which must not fail */
 	/* only for a function of this NIC: */
 	struct nic_request *request;
 	uint32_t at;                  /* byte of the request at which the piece begins */

@@ -52,7 +52,7 @@ struct nic_registers {
 	uint32_t recv_bytes, recv_used;
 	uint32_t recv_go;
 	uint32_t arming; /* number of the area; never 0 */
-	int recv_status; /* of the area's lookup */
+	int recv_status; /* status of the area's lookup */
 	/* The previous area while DMA may still write it, else 0 bytes. Meanwhile `recv_done` is
 	 * not stored and no message is accepted. */
 	struct nic_area left;
@@ -107,7 +107,7 @@ struct nic_request {
 	struct nic_chain *chain;
 	/* chain: `cut` at the start and end of `pieces` */
 	uint32_t first, last;
-	struct nic_bounce *bounce;        /* for staged local memory, or NULL */
+	struct nic_bounce *bounce;        /* bounce buffers for staged local memory, or NULL */
 	struct nic_peer *waits;           /* peer whose credit it waits for, or NULL */
 	struct nic_piece *local, *remote; /* point into `pieces` */
 	/* only inside this NIC (local.c) */

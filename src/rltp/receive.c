@@ -116,7 +116,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 		io->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;
 }
 
-/* False: go-back-N, and out of order. With NACKs, reports the gap once until `cum` advances. */
+/* False: the peer uses go-back-N, and the packet is out of order. With NACKs, reports the gap once
+ * until `cum` advances. */
 static bool order_good(struct rltp_session *s, const struct wire_header *h)
 {
 	struct rltp_io *io = s->io;

@@ -210,13 +210,13 @@ bool manage_rows_remove(struct manage_writer *w, uint16_t id, enum manage_kind k
 size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target,
 			  const struct manage_rows *rows, struct mac *mac);
 
-/* Checks header, crc and mac. *header and *body are valid after DXP_OK and DXP_EAUTH. Errors:
- * DXP_EMALFORMED: no management frame; DXP_EIO: damaged; DXP_EAUTH: another key. */
 struct manage_body {
 	const uint8_t *data;
 	size_t bytes;
 	const uint8_t *key; /* as stated; NULL: none */
 };
+/* Checks header, crc and mac. *header and *body are valid after DXP_OK and DXP_EAUTH. Errors:
+ * DXP_EMALFORMED: no management frame; DXP_EIO: damaged; DXP_EAUTH: another key. */
 int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header,
 		struct manage_body *body);
 

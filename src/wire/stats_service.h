@@ -11,7 +11,7 @@
 #define STATS_SERVICE_VERSION 1
 /* a reader ignores further ones */
 #define STATS_SERVICE_VALUES_MAX 128
-/* with names of 14 characters */
+/* rows of a page: as many as fit if names have 14 characters */
 #define STATS_SERVICE_ROWS 64
 /* answers per second, and at once: 0.1 % of a core, as for nodes */
 #define STATS_SERVICE_PER_S 128
