@@ -109,7 +109,7 @@ static const char *failure_text(int status)
 	}
 }
 
-/* Ends a sum that failed for another reason than lost switches, and tells the host why. */
+/* Ends a sum that failed for another reason than lost switches, and sends the host the reason. */
 static void reduction_fail(struct reduction *r, int status)
 {
 	char text[COMMAND_FAILURE_BYTES];
