@@ -29,8 +29,8 @@
  * after a restart sends fewer. Half of all values of a key, 2^19, take 6 days. */
 #define NIC_WRONG_OWN    32
 #define NIC_WRONG_OWN_NS (1000ull * 1000 * 1000)
-/* the same for all together: nodes that join again for each attempt need 4.5 hours for 2^19
- * values */
+/* wrong ones of all peers and users together: nodes that join again for each attempt need 4.5 hours
+ * for 2^19 values */
 #define NIC_WRONG_ALL    1024
 #define NIC_WRONG_ALL_NS (1000ull * 1000 * 1000 / 32)
 /* right keys remembered per peer or user: device memory and a few buffers */

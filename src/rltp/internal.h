@@ -108,8 +108,8 @@ struct pmtu {
 	/* lost packets above the floor, but not longer than new datagrams, since a packet above the
 	 * floor arrived */
 	uint32_t lost_large;
-	/* the same for longer ones: long frames, and packets cut before the size fell; arrivals of
-	 * shorter packets do not clear it */
+	/* lost_large for longer packets: long frames, and packets cut before the size fell;
+	 * arrivals of shorter packets do not clear it */
 	uint32_t lost_longer;
 	uint64_t deadline_ns;
 	struct wire_pmtu answer;

@@ -106,9 +106,11 @@
 /* HELLOs checked per second, without cookie, and with one: at 1 us each 2 % of a core, and 10,000
  * peers reconnect in 1 s */
 #define RLTP_HANDSHAKES_PER_S 20000
-/* per peer, also twice; a correct peer sends at most ten */
+/* HELLOs per second of a peer, the same number again with a cookie; a correct peer sends at most
+ * ten */
 #define RLTP_HANDSHAKES_PEER_PER_S 32
-/* for unknown addresses, also twice, so that RLTP_HANDSHAKES_PER_S remains for peers */
+/* HELLOs per second from unknown addresses, the same number again with a cookie, so that
+ * RLTP_HANDSHAKES_PER_S remains for peers */
 #define RLTP_HANDSHAKES_OUTSIDE_PER_S 1000
 /* ns until the secret of cookies changes */
 #define RLTP_COOKIE_NS (120ull * 1000 * 1000 * 1000)

@@ -22,7 +22,8 @@
 
 struct arena;
 
-/* Whole pages. DXP_ENOMEM. DXP_EIO: no memfd, logged. DXP_EINVAL: `bytes` is out of range. */
+/* Creates an arena of whole pages. DXP_ENOMEM. DXP_EIO: no memfd, logged. DXP_EINVAL: `bytes` is
+ * out of range. */
 int arena_create(uint64_t bytes, struct arena **out);
 void arena_destroy(struct arena *a);
 

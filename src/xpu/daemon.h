@@ -18,7 +18,7 @@ struct daemon_options {
 	/* see node_options */
 	const struct identity *identity;
 	const char *identity_file;
-	const char *key_file; /* the same of `fabric_key` */
+	const char *key_file; /* file from which `fabric_key` was read; see node_options */
 	/* NULL: the local address towards the manager. Slot n uses port + n, unless it is 0. */
 	const struct udp_address *bind;
 	uint16_t port; /* if that of `bind` is 0 */
