@@ -96,7 +96,8 @@ struct registry_options {
 	X(nodes_unlogged, "joins, leaves, deaths and rotations without an event: too many")    \
 	X(events_lost, "events that the store did not get in time")                            \
 	X(pages, "pages of full tables sent")                                                  \
-	X(deltas, "table differences sent")
+	X(deltas, "table differences sent")                                                    \
+	X(examined, "rows of nodes, keys and grants that searches examined")
 
 struct registry_counters {
 #define REGISTRY_COUNTER(name, text) uint64_t name;
