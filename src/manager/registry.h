@@ -90,7 +90,8 @@ struct registry_options {
 	X(stats_answered, "requests for counters answered")                                    \
 	X(stats_limited, "requests for counters dropped: too many per second")                 \
 	X(events_answered, "requests for events answered")                                     \
-	X(events_limited, "requests for events dropped: too many per second")                  \
+	X(events_limited,                                                                      \
+	  "requests for events dropped: too many per second, or the log is being read")        \
 	X(reports_limited, "reports of paths refused: too many per second")                    \
 	X(refusals_unlogged, "refusals without an event: repeated, or too many per second")    \
 	X(nodes_unlogged, "joins, leaves, deaths and rotations without an event: too many")    \
