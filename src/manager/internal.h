@@ -10,8 +10,9 @@
 #include "manager/registry.h"
 #include "wire/stats_service.h"
 
-/* datagrams, a power of two: more than the answers to one batch of requests */
-#define OUTBOX_SIZE 256
+/* datagrams, a power of two: the answers to all requests that share one save of the store; a burst
+ * of 4096 joins takes five saves */
+#define OUTBOX_SIZE 1024
 
 struct outbox_entry {
 	struct udp_address to;

@@ -151,6 +151,11 @@ struct outbox_entry *registry_outbox_reserve(struct registry *r)
 	return &o->entries[o->head % OUTBOX_SIZE];
 }
 
+size_t registry_space(const struct registry *r)
+{
+	return OUTBOX_SIZE - (r->outbox.head - r->outbox.tail) - r->used;
+}
+
 void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
 			    const struct udp_address *to, size_t bytes)
 {

@@ -148,6 +148,9 @@ void registry_start(struct registry *r, uint64_t now_ns);
 void registry_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns);
 
+/* Returns to how many more datagrams the registry can answer before registry_send. */
+size_t registry_space(const struct registry *r);
+
 /* Adds a token that the manager itself makes, for its first operator. Returns the statuses of
  * tokens_add. */
 int registry_token_add(struct registry *r, const struct token_row *row);

@@ -88,11 +88,38 @@ static void registry_scale__a_grant_for_each_host(void **state)
 	compare(GRANTS_EXPLICIT);
 }
 
+/* The requests of a burst share one save: the registry holds the answers to as many as it states.
+ */
+static void registry_scale__a_burst_is_answered(void **state)
+{
+	struct fabric *f = fabric_create(1, GRANTS_ANY);
+	const struct registry_counters *c;
+
+	fabric_manager_start(f);
+	c = registry_counters(f->registry);
+	f->recording = true;
+	fabric_member_start(f, fabric_member_add(f, MANAGE_HOST));
+	fabric_run(f, FABRIC_RENEW_NS / 2);
+	const size_t space = registry_space(f->registry);
+	const struct fabric_packet *join = &f->records[0]; /* without the manager's epoch */
+	const uint64_t stale = c->stale;
+	assert_true(space >= 1000);
+	for (size_t i = 0; i < space; i++)
+		registry_receive(f->registry, &join->from, join->data, join->bytes, f->now_ns);
+	assert_int_equal(c->stale, stale + space);
+	assert_int_equal(c->reply_full, 0);
+	assert_int_equal(registry_space(f->registry), 0);
+	registry_receive(f->registry, &join->from, join->data, join->bytes, f->now_ns);
+	assert_int_equal(c->reply_full, 1);
+	fabric_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registry_scale__any_host_may_use_any_xpu),
 		cmocka_unit_test(registry_scale__a_grant_for_each_host),
+		cmocka_unit_test(registry_scale__a_burst_is_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
