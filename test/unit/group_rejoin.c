@@ -47,7 +47,7 @@ static void switches_await(struct rig *r, struct dxp_group *g)
  * first operation. */
 static void group_rejoin__back_to_switches(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 
@@ -77,7 +77,7 @@ static bool retrying(struct dxp_group *g)
 /* An attempt that takes long delays neither operations nor the end of the group. */
 static void group_rejoin__a_slow_attempt(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_AUTO);
 	const uint64_t end_ns = clock_now_ns() + LONG_NS;
 	bool before;
@@ -101,7 +101,7 @@ static void group_rejoin__a_slow_attempt(void **state)
 /* Fused allreduces with gaps between their buffers use switches, and continue without them. */
 static void group_rejoin__fused(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 	const struct dxp_collective c = {.parts = parts_of(r), .count = 97, .type = DXP_INT32};

@@ -34,7 +34,7 @@ static struct dxp_group_ways all_run(struct rig *r, uint64_t *runs)
  * operation. */
 static void group_switches__types_and_reductions(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	uint64_t runs;
 	struct dxp_group_ways w = all_run(r, &runs);
 
@@ -48,7 +48,7 @@ static void group_switches__types_and_reductions(void **state)
 /* The table of `dxp run` counts the bytes to and from switches. */
 static void group_switches__bytes_are_counted(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 	const struct dxp_collective c = {.count = 1000, .type = DXP_INT32};
 	struct host_use before[SWITCHED];
@@ -67,7 +67,7 @@ static void group_switches__bytes_are_counted(void **state)
 /* Sums of integers by switches equal those of a ring, to the last bit. */
 static void group_switches__as_a_ring(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	const uint64_t bytes = BUFFER_BYTES / 2;
 	const struct dxp_collective c = {.count = bytes / 4, .type = DXP_INT32};
 	struct rng rng = {7};
@@ -97,7 +97,7 @@ static void group_switches__as_a_ring(void **state)
 static void group_switches__a_way_for_each_operation(void **state)
 {
 	static const enum dxp_way group_ways[] = {DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_SWITCH};
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 
 	inputs_write(r, DXP_INT32, 97);
 	for (size_t k = 0; k < ARRAY_COUNT(group_ways); k++) {
@@ -122,7 +122,7 @@ static void group_switches__a_way_for_each_operation(void **state)
 static void group_switches__staged_memory(void **state)
 {
 	static const uint64_t counts[] = {1, 4001, BUFFER_BYTES / 4};
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 
 	for (size_t k = 0; k < ARRAY_COUNT(counts); k++) {
@@ -140,7 +140,7 @@ static void group_switches__staged_memory(void **state)
  * ways. */
 static void group_switches__many_outstanding(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_AUTO);
 	uint64_t numbers[300];
 
@@ -173,7 +173,7 @@ static void group_switches__many_outstanding(void **state)
 /* A member whose buffer is freed fails the operation. The others do not wait for it. */
 static void group_switches__a_freed_buffer(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 	const struct dxp_collective c = {.parts = parts_of(r), .count = 100, .type = DXP_INT32};
 
@@ -189,7 +189,7 @@ static void group_switches__a_freed_buffer(void **state)
  * events complete while the group exists. */
 static void group_switches__a_failed_wait(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 	struct dxp_collective c = {.parts = parts_of(r), .count = 100, .type = DXP_INT32};
 	dxp_event gate, ends[SWITCHED];
@@ -227,7 +227,7 @@ static struct dxp_group *gated_start(struct rig *r, dxp_event *gate, dxp_event e
  * HOST_GROUP_END_NS. */
 static void group_switches__an_abort(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	dxp_event gate, ends[SWITCHED];
 	struct dxp_group *g = gated_start(r, &gate, ends);
 	const struct dxp_collective again = {.parts = parts_of(r), .count = 1, .type = DXP_INT32};
@@ -252,7 +252,7 @@ static void group_switches__an_abort(void **state)
  * and nothing continues. */
 static void group_switches__an_abort_without_switches(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 	dxp_event gate, ends[SWITCHED];
 	struct dxp_group *g = gated_start(r, &gate, ends);
@@ -329,7 +329,7 @@ static void group_switches__a_failure_is_no_loss(void **state)
 	} rows[] = {{DXP_ENOMEM, "out of memory"},
 		    {DXP_ENOENT, "this xPU is not in the group of switches"},
 		    {DXP_EINVAL, "the members disagree"}};
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 
 	inputs_write(r, DXP_INT32, 100);
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
@@ -373,7 +373,7 @@ static uint64_t differ_ns(struct rig *r)
  * may take longer without a defect. */
 static void group_switches__members_that_differ(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	uint64_t least_ns = differ_ns(r);
 
 	for (int i = 0; i < 10 && least_ns >= HOST_GROUP_END_NS; i++)
@@ -388,7 +388,7 @@ static void group_switches__an_unsupported_operation(void **state)
 	static const struct {
 		int starts, ends;
 	} rows[] = {{1, 0}, {SWITCHED, 0}, {0, SWITCHED}};
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	const struct dxp_collective c = {.count = 97, .type = DXP_INT16, .reduction = DXP_MAX};
 
 	inputs_write(r, c.type, c.count);
@@ -414,7 +414,7 @@ static void group_switches__an_unsupported_operation(void **state)
 static void group_switches__too_many_groups(void **state)
 {
 	enum { SHARE = XPU_SWITCH_GROUPS_MAX / 2 };
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *groups[SHARE + 1];
 
 	inputs_write(r, DXP_INT32, 100);
@@ -432,7 +432,7 @@ static void group_switches__too_many_groups(void **state)
 /* A member twice, and xPUs without a switch: other ways, with the reason. */
 static void group_switches__members_that_do_not_suit(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_xpu *const second = r->xpus[1];
 
 	inputs_write(r, DXP_INT32, 100);
@@ -452,7 +452,7 @@ static void group_switches__members_that_do_not_suit(void **state)
 static void group_switches__lost_switches(void **state)
 {
 	static const uint64_t counts[] = {97, BUFFER_BYTES / sizeof(int32_t)};
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 
 	inputs_write(r, DXP_INT32, BUFFER_BYTES / sizeof(int32_t));
@@ -473,7 +473,7 @@ static void group_switches__lost_switches(void **state)
  * the number of members, so no element may be summed twice or left out. */
 static void group_switches__lost_in_the_middle(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 	const uint64_t count = BUFFER_BYTES / sizeof(uint64_t);
 	uint64_t *numbers = malloc(BUFFER_BYTES);
@@ -511,7 +511,7 @@ static void group_switches__lost_in_the_middle(void **state)
 /* No switch answers: the group works without, and has the reason. */
 static void group_switches__no_switch_there(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 
 	switches_kill(t);
