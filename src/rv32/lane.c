@@ -202,15 +202,15 @@ static struct step *ecall(struct warp *w, struct step *s)
 		int status = launch->ecall ? launch->ecall(launch->ecall_context, &item)
 					   : DXP_EUNSUPPORTED;
 
-		/* A call may take long. */
-		if (launch->stop && atomic_load_explicit(launch->stop, memory_order_relaxed))
-			return rv32_lane_trap(w, s, item.lane, RV32_TRAP_STOPPED, 0, 0);
 		if (status != DXP_OK) {
 			struct step *next = rv32_lane_trap(w, s, item.lane, RV32_TRAP_ABORT, 0, 0);
 
 			w->core->trap.status = status;
 			return next;
 		}
+		/* A call may take long. */
+		if (launch->stop && atomic_load_explicit(launch->stop, memory_order_relaxed))
+			return rv32_lane_trap(w, s, item.lane, RV32_TRAP_STOPPED, 0, 0);
 	}
 	return s + 1;
 }
