@@ -63,6 +63,17 @@ for row in rows:
 END
 }
 
+# The list of parameters also has one object a line; values are numbers, or names of settings.
+parameters_valid() {
+	"$dxp" model parameters --json >"$scratch/json" || failed 'dxp model parameters --json'
+	parsed "$scratch/json" <<'END' || failed 'dxp model parameters --json does not parse'
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+assert {row["name"]: row["value"] for row in rows}["clock_mhz"] == 250
+assert {row["name"]: row["value"] for row in rows}["host_overlap"] == "no"
+END
+}
+
 # Checks figures that the sources report.
 row $'^C-07\tT 2D mesh\t4096\tus\t11.64\t11.64\t' loggp
 row $'^C-35\ttags least\t130\t\t13\t13\t' tags
@@ -235,10 +246,12 @@ END
 "$dxp" model allreduce --schedule "$scratch/tree" --tsv | cut -f 2,6 >"$scratch/two"
 grep -F messages "$scratch/one" | cmp - <(grep -F messages "$scratch/two") || failed 'schedule'
 
-for part in loggp tags bridge loss 'topology --nodes 64' 'allreduce --hosts 4 --ranks 8'; do
+for part in 'nic --bytes 64' 'crossbar --ports 4 --vcs 2 --load 0.2' share loggp tags bridge loss \
+	'topology --nodes 64' 'allreduce --hosts 4 --ranks 8' 'check --only C-06'; do
 	# shellcheck disable=SC2086 # $part may be several words
 	json_valid $part
 done
+parameters_valid
 for part in nic crossbar share loggp topology tags allreduce bridge loss check parameters; do
 	"$dxp" model $part --help >"$scratch/out"
 	for option in --json --tsv --set --sweep --preset --config --help; do
