@@ -7,6 +7,7 @@
 
 #include <dxp/status.h>
 
+#include "manager/limits.h"
 #include "node/limits.h"
 
 #define ID_ENTRIES (WIRE_NODE_LAST + 1u)
@@ -19,6 +20,7 @@ int roster_create(struct roster *r)
 	list_init(&r->by_change);
 	list_init(&r->leases);
 	list_init(&r->fading);
+	list_init(&r->left);
 	list_init(&r->dirty);
 	r->by_id = calloc(ID_ENTRIES, sizeof(*r->by_id));
 	r->used = calloc(USED_WORDS, sizeof(*r->used));
@@ -189,6 +191,14 @@ static uint16_t id_choose(struct roster *r, uint16_t wanted)
 	return r->next_id;
 }
 
+static void links_init(struct roster_node *n)
+{
+	list_init(&n->by_change);
+	list_init(&n->by_time);
+	list_init(&n->by_push);
+	list_init(&n->by_dirty);
+}
+
 struct roster_node *roster_add(struct roster *r, uint16_t wanted)
 {
 	if (!space_make(r))
@@ -198,10 +208,7 @@ struct roster_node *roster_add(struct roster *r, uint16_t wanted)
 		return NULL;
 	n->entry.id = id_choose(r, wanted);
 	n->state = NODE_GONE;
-	list_init(&n->by_change);
-	list_init(&n->by_time);
-	list_init(&n->by_push);
-	list_init(&n->by_dirty);
+	links_init(n);
 	deleted_set(r, n->entry.id, false);
 	r->by_id[n->entry.id] = n;
 	r->used[n->entry.id / 64] |= 1ull << n->entry.id % 64;
@@ -209,6 +216,24 @@ struct roster_node *roster_add(struct roster *r, uint16_t wanted)
 	if (r->next_id == n->entry.id)
 		r->next_id =
 			r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
+	roster_change(r, n);
+	return n;
+}
+
+struct roster_node *roster_reuse(struct roster *r, uint64_t now_ns)
+{
+	if (list_empty(&r->left))
+		return NULL;
+	struct roster_node *n = ROSTER_NODE(r->left.next, by_time);
+	if (n->dead_ns + FABRIC_REUSE_NS > now_ns)
+		return NULL;
+	const uint16_t id = n->entry.id;
+
+	list_remove(&n->by_change);
+	list_remove(&n->by_time);
+	list_remove(&n->by_dirty);
+	*n = (struct roster_node){.entry.id = id, .state = NODE_GONE};
+	links_init(n);
 	roster_change(r, n);
 	return n;
 }
@@ -250,6 +275,14 @@ void roster_gone(struct roster *r, struct roster_node *n)
 	n->state = NODE_GONE;
 	list_remove(&n->by_time);
 	list_remove(&n->by_push);
+}
+
+void roster_left(struct roster *r, struct roster_node *n, uint64_t now_ns)
+{
+	roster_gone(r, n);
+	n->dead_ns = now_ns;
+	if (n->entry.kind == MANAGE_HOST)
+		list_append(&r->left, &n->by_time);
 }
 
 struct list *roster_after(const struct roster *r, uint64_t sequence)

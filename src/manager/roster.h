@@ -30,7 +30,7 @@ struct roster_node {
 	struct key_row *key;
 	uint64_t changed; /* sequence number of the node's last change */
 	uint64_t lease_until_ns;
-	uint64_t dead_ns;
+	uint64_t dead_ns; /* time at which the lease expired, or the node left */
 	/* nonce of the node's requests; 0: no request since this manager started */
 	uint64_t nonce;
 	/* source address of the node's requests, where answers go; valid if `nonce` is not 0 */
@@ -61,6 +61,7 @@ struct roster {
 	struct list by_change;
 	struct list leases;
 	struct list fading; /* dead hosts, linked by by_time and ordered by dead_ns */
+	struct list left;   /* hosts that left, linked by by_time and ordered by dead_ns */
 	struct list dirty;
 	uint8_t *deleted; /* one bit for each id: the node must be deleted from the store */
 	/* one bit for each id: roster_deleted_next has returned it, and it may not be stored yet */
@@ -91,12 +92,19 @@ struct roster_node *roster_find_address(const struct roster *r, const struct udp
  * NULL: FABRIC_NODES_MAX nodes are alive, or no memory. */
 struct roster_node *roster_add(struct roster *r, uint16_t wanted);
 
+/* Gives the entry and id of a host that left at least FABRIC_REUSE_NS ago to a new node, whose
+ * state is NODE_GONE. A host whose lease expired keeps its id, because it may run behind a broken
+ * network. NULL: there is no such host. */
+struct roster_node *roster_reuse(struct roster *r, uint64_t now_ns);
+
 /* Gives the node the next sequence number, and marks the node to be stored. */
 void roster_change(struct roster *r, struct roster_node *n);
 
 void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_ns);
 void roster_dead(struct roster *r, struct roster_node *n, uint64_t now_ns);
 void roster_gone(struct roster *r, struct roster_node *n);
+/* The node itself ended its use of the id: roster_gone, and roster_reuse may return a host. */
+void roster_left(struct roster *r, struct roster_node *n, uint64_t now_ns);
 
 /* Returns the lowest id that must be deleted from the store; 0: none. */
 uint16_t roster_deleted_next(struct roster *r);
