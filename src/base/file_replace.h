@@ -12,7 +12,8 @@
 bool file_replace(const char *path, const char *text, mode_t mode);
 
 /* Returns the next step if a file or folder was not written because of this errno, to append to a
- * message: "; free space ..."; "" if the errno suggests none. */
+ * message: "; free space ..."; "" if the errno suggests none. The text is valid until the next call
+ * in the same thread. */
 const char *file_write_hint(int error);
 
 #endif
