@@ -60,7 +60,7 @@ static void check_manager(struct check *c, const struct session_options *options
 	struct inquiry q = {.fabric = &options->fabric, .kind = QUERY_NODES, .timeout_ns = S_NS};
 	const struct node_entry *rows;
 	struct query *a;
-	size_t alive = 0;
+	size_t alive = 0, xpus = 0;
 	uint64_t begin = clock_now_ns();
 	int status = inquiry_run(&q, &a);
 	char address[UDP_ADDRESS_TEXT_BYTES], rule[REACH_RULE_BYTES];
@@ -80,10 +80,13 @@ static void check_manager(struct check *c, const struct session_options *options
 	}
 	double ms = (double)(clock_now_ns() - begin) / 1e6;
 	size_t count = query_nodes(a, &rows);
-	for (size_t i = 0; i < count; i++)
-		alive += rows[i].alive;
-	check_set(c, CHECK_OK, "manager", NULL, "answered in %.1f ms; %zu of %zu nodes alive", ms,
-		  alive, count);
+	for (size_t i = 0; i < count; i++) {
+		xpus += rows[i].kind == MANAGE_XPU;
+		alive += rows[i].kind == MANAGE_XPU && rows[i].alive;
+	}
+	check_set(c, alive < xpus ? CHECK_WARN : CHECK_OK, "manager",
+		  alive < xpus ? "`dxp doctor --all` names the dead xPUs" : NULL,
+		  "answered in %.1f ms; %zu of %zu xPUs alive", ms, alive, xpus);
 	query_destroy(a);
 }
 

@@ -61,6 +61,8 @@ static void path_open(void *context, size_t index)
 	struct paths *p = context;
 	struct path *path = &p->all[index];
 
+	if (!path->row->alive)
+		return; /* check_row reports it */
 	path->status = dxp_xpu_open(p->fabric, path->row->name, &path->xpu);
 	if (path->status != DXP_OK)
 		snprintf(path->why, sizeof(path->why), "%s", dxp_fabric_error(NULL));
@@ -107,7 +109,10 @@ static void check_row(struct check *c, const struct node_entry *row)
 			  row->capabilities & MANAGE_CAPABILITY_ADVERTISED ? " (advertised)" : "",
 			  row->engine);
 	else
-		check_set(c, CHECK_FAIL, "node table", "start its dxpd again, or read its log",
+		check_set(c, CHECK_FAIL, "node table",
+			  "on that machine, start dxpd again (`systemctl restart dxpd`, or `dxp "
+			  "up`); "
+			  "its log has the reason",
 			  "node %u at %s is dead: its lease expired", row->id,
 			  address_format(&row->address, address));
 }
@@ -316,9 +321,28 @@ static bool paths_choose(struct paths *p, const char *name)
 	}
 	p->all = calloc(count + 1, sizeof(*p->all));
 	for (size_t i = 0; p->all && i < count; i++)
-		if (rows[i].kind == MANAGE_XPU && (name ? &rows[i] == row : rows[i].alive))
+		if (rows[i].kind == MANAGE_XPU && (!name || &rows[i] == row))
 			p->all[p->count++].row = &rows[i];
+	if (p->all && p->count == 0)
+		check_set(check_add(p, NULL), CHECK_FAIL, "node table",
+			  "on a machine with devices, `dxp join` and start dxpd (`systemctl start "
+			  "dxpd`, or `dxp up`)",
+			  "the fabric has no xPU");
 	return p->all != NULL;
+}
+
+/* Joins the fabric, but not if no xPU is alive: a join takes a node id. Returns false after a check
+ * that failed. */
+static bool paths_join(struct paths *p)
+{
+	bool alive = false;
+
+	for (size_t i = 0; i < p->count; i++)
+		alive |= p->all[i].row->alive;
+	if (!alive || dxp_fabric_open(&p->options->fabric, &p->fabric) == DXP_OK)
+		return true;
+	check_set(check_add(p, NULL), CHECK_FAIL, "join", NULL, "%s", dxp_fabric_error(NULL));
+	return false;
 }
 
 static void paths_open(struct paths *p)
@@ -368,14 +392,9 @@ int checks_paths(const struct session_options *options, const char *name, struct
 		query_destroy(p.table);
 		return DXP_ENOMEM;
 	}
-	if (paths_choose(&p, name)) {
-		if (dxp_fabric_open(&options->fabric, &p.fabric) == DXP_OK) {
-			paths_open(&p);
-			paths_check(&p);
-		} else {
-			check_set(check_add(&p, NULL), CHECK_FAIL, "join", NULL, "%s",
-				  dxp_fabric_error(NULL));
-		}
+	if (paths_choose(&p, name) && paths_join(&p)) {
+		paths_open(&p);
+		paths_check(&p);
 	}
 	paths_close(&p);
 	return DXP_OK;

@@ -85,8 +85,8 @@ int command_doctor(int argc, char **argv)
 	const struct option_row rows[] = {
 		SESSION_ROWS(d.options),
 		{"to", "NODE", "check the way to this xPU, too", OPTION_TEXT, &d.to, 0, 0},
-		{"all", NULL, "check the way to each xPU that is alive, too", OPTION_FLAG, &d.all,
-		 0, 0},
+		{"all", NULL, "check the way to each xPU, too; a dead xPU is a failure",
+		 OPTION_FLAG, &d.all, 0, 0},
 		JSON_ROW(d.options.json)};
 	const struct usage usage = {"doctor", "",
 				    "Checks this machine and the fabric. Each line has the result "

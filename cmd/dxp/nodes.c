@@ -109,8 +109,13 @@ static struct traffic *traffic_read(const struct session_options *options,
 	struct inquest q = {.nodes = nodes, .out = all};
 	const uint64_t since_ns = clock_now_ns();
 
-	/* Without a fabric that can be joined, the table is printed without traffic. */
-	if (!all || dxp_fabric_open(&options->fabric, &q.fabric) != DXP_OK)
+	bool alive = false;
+
+	for (size_t i = 0; i < count; i++)
+		alive |= nodes[i].kind == MANAGE_XPU && nodes[i].alive;
+	/* A join takes a node id, so the fabric is joined only to reach an xPU. Without a fabric
+	 * that can be joined, the table is printed without traffic. */
+	if (!all || !alive || dxp_fabric_open(&options->fabric, &q.fabric) != DXP_OK)
 		return all;
 	parallel_run(count, read_one, &q);
 	dxp_fabric_close(q.fabric);

@@ -112,7 +112,8 @@ void run_report_show(const struct run_report *r, double seconds, int signal)
 	if (r->count == 0) {
 		fprintf(stderr, "dxp run: %.3f s%s; the program used no xPU%s\n", seconds, end,
 			r->processes
-				? ""
+				? "; `dxp nodes` lists the xPUs, `dxp grant` permits this host to "
+				  "use them"
 				: "; it neither listed OpenCL devices nor sent commands to an xPU");
 		return;
 	}

@@ -12,6 +12,7 @@
 
 #include <ini.h>
 
+#include "base/confinement.h"
 #include "base/distance.h"
 #include "base/util.h"
 
@@ -149,8 +150,8 @@ static void file_read(struct settings *to, const char *path, bool needed)
 
 	if (!s.file) {
 		if (needed || (errno != ENOENT && errno != ENOTDIR))
-			snprintf(to->error, sizeof(to->error), "cannot read %.256s: %s", path,
-				 strerror(errno));
+			snprintf(to->error, sizeof(to->error), "cannot read %.256s: %s%s", path,
+				 strerror(errno), confinement_hint(errno));
 		return;
 	}
 	s.path = to->files[to->file_count] = strdup(path);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/confinement.h"
 #include "base/descriptor.h"
 
 /* Makes the new name durable. Some file systems cannot, and need not. */
@@ -52,12 +53,17 @@ bool file_replace(const char *path, const char *text, mode_t mode)
 
 const char *file_write_hint(int error)
 {
+	static _Thread_local char text[64 + CONFINEMENT_BYTES];
+
 	switch (error) {
 	case ENOSPC:
 	case EDQUOT: return "; free space on this file system, or choose another folder";
 	case EROFS:
 	case EACCES:
-	case EPERM: return "; choose a folder that this user may write";
+	case EPERM:
+		snprintf(text, sizeof(text), "; choose a folder that this user may write%s",
+			 confinement_hint(error));
+		return text;
 	default: return "";
 	}
 }

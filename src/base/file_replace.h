@@ -11,7 +11,7 @@
 bool file_replace(const char *path, const char *text, mode_t mode);
 
 /* The next step after a failed write with this errno, to append to a message: "; free space ...";
- * "": none. */
+ * "": none. Valid until the thread's next call. */
 const char *file_write_hint(int error);
 
 #endif

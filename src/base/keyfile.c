@@ -13,6 +13,7 @@
 
 #include <dxp/status.h>
 
+#include "base/confinement.h"
 #include "base/descriptor.h"
 #include "base/file_replace.h"
 #include "base/log.h"
@@ -54,8 +55,8 @@ static int open_error(const char *path, int error)
 		return DXP_ENOENT;
 	}
 	log_error("cannot open key file %s: %s; choose another with --key, or get a copy from its "
-		  "owner (mode 600)",
-		  path, strerror(error));
+		  "owner (mode 600)%s",
+		  path, strerror(error), confinement_hint(error));
 	return error == EACCES ? DXP_EACCESS : DXP_EIO;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/confinement.h"
 #include "base/descriptor.h"
 #include "base/keyfile.h"
 #include "base/log.h"
@@ -88,7 +89,8 @@ static int manager_from_file(const char *path, char text[MANAGERS_TEXT_BYTES])
 				 "with `dxp up`",
 				 path);
 	if (!file)
-		return error_set(DXP_EIO, "cannot read %s: %s", path, strerror(errno));
+		return error_set(DXP_EIO, "cannot read %s: %s%s", path, strerror(errno),
+				 confinement_hint(errno));
 	char *line = fgets(text, MANAGERS_TEXT_BYTES, file);
 	fclose(file);
 	if (!line)

@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "host/internal.h"
+#include "node/limits.h"
+#include "wire/frame.h"
 
 #define WHY_BYTES 512 /* bytes of a log text of a lower layer that an error text quotes */
 
@@ -42,6 +44,9 @@ int join_wait(struct node *n, const char *manager, uint64_t timeout_ns)
 
 	if (status == DXP_OK && why[0])
 		log_error("%s", why);
+	if (status == DXP_ETIMEDOUT && node_other_version(n))
+		return error_set(DXP_EUNSUPPORTED, MEMBER_OTHER_VERSION, manager,
+				 node_other_version(n), WIRE_VERSION);
 	if (status == DXP_ETIMEDOUT && !node_error(n)[0])
 		return error_set(status,
 				 "no manager answers at %s within %llu ms; check the address; `dxp "

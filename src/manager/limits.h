@@ -30,5 +30,8 @@
 #define FABRIC_EVENTS_MAX 1000000
 /* ns for which a dead host stays visible; then its state becomes NODE_GONE */
 #define FABRIC_KEEP_NS (600ull * 1000 * 1000 * 1000)
+/* ns after which the id of a host that left goes to another host: more than ten leases, so no xPU
+ * that is alive still has the old row */
+#define FABRIC_REUSE_NS (60ull * 1000 * 1000 * 1000)
 
 #endif

@@ -48,6 +48,19 @@ static void grant_event(struct registry *r, const struct manage_assign *assign)
 		       grant ? "may use" : "may no longer use", assign->xpu, by);
 }
 
+/* Returns a note if a new grant names an unknown node, perhaps by a typing error; else "". */
+static const char *names_note(const struct registry *r, const struct manage_assign *assign)
+{
+	if (assign->action != MANAGE_GRANT)
+		return "";
+	if (strcmp(assign->host, "*") != 0 && !keyring_find_name(&r->keyring, assign->host) &&
+	    !roster_find_name(&r->roster, assign->host))
+		return "no host of this name has joined yet";
+	if (strcmp(assign->xpu, "*") != 0 && !roster_find_name(&r->roster, assign->xpu))
+		return "no xPU of this name has joined yet";
+	return "";
+}
+
 int manager_grant_set(struct registry *r, const struct manage_assign *assign, const char **text,
 		      uint64_t now_ns)
 {
@@ -72,7 +85,7 @@ int manager_grant_set(struct registry *r, const struct manage_assign *assign, co
 	}
 	bool still = assign->action == MANAGE_REVOKE &&
 		     grants_allow(&r->grants, assign->host, assign->xpu);
-	*text = still ? "revoked, but a grant with '*' still permits it" : "";
+	*text = still ? "revoked, but a grant with '*' still permits it" : names_note(r, assign);
 	return DXP_OK;
 }
 

@@ -181,7 +181,7 @@ static bool is_request(uint8_t type)
 {
 	return type == WIRE_JOIN || type == WIRE_RENEW || type == WIRE_STATUS ||
 	       type == WIRE_ASSIGN || type == WIRE_GRANTS || type == WIRE_STATS ||
-	       type == WIRE_EVENTS || type == WIRE_REPORT;
+	       type == WIRE_EVENTS || type == WIRE_REPORT || type == WIRE_CHANNEL;
 }
 
 /* Sends a REFUSE that is not authenticated, of at most `bytes` bytes, if the allowance permits. */
@@ -208,8 +208,17 @@ static void other_version(struct registry *r, const struct udp_address *from, co
 	const struct manage_answer answer = {.status = DXP_EUNSUPPORTED,
 					     .text = "another version of the wire format"};
 
+	char text[EVENT_TEXT_BYTES];
+
 	r->counters.other_version++;
-	if (is_request(data[WIRE_OFF_TYPE]) && bytes >= MANAGE_ANSWER_MIN)
+	if (!is_request(data[WIRE_OFF_TYPE]))
+		return;
+	snprintf(text, sizeof(text),
+		 "a request in version %u of the wire format; this manager has version %u: install "
+		 "the same release there",
+		 wire_other_version(data, bytes), WIRE_VERSION);
+	manager_event_refused(r, from, "wire version", text);
+	if (bytes >= MANAGE_ANSWER_MIN)
 		reject_unproven(r, from, WIRE_NODE_NONE, &answer, bytes, now_ns);
 }
 
@@ -368,18 +377,17 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 	r->now_ns = now_ns;
 	r->sender = NULL;
 	r->claimed = NULL;
+	if (wire_other_version(data, bytes) != 0) {
+		other_version(r, from, data, bytes, now_ns);
+		return;
+	}
 	if (bytes > WIRE_OFF_TYPE && data[WIRE_OFF_TYPE] == WIRE_CHANNEL) {
 		channels_receive(r, from, data, bytes, now_ns);
 		return;
 	}
 	int status = manage_parse(data, bytes, &header, &body);
 	if (status != DXP_OK) {
-		if (status == DXP_EIO)
-			r->counters.damaged++;
-		else if (wire_other_version(data, bytes))
-			other_version(r, from, data, bytes, now_ns);
-		else
-			r->counters.malformed++;
+		*(status == DXP_EIO ? &r->counters.damaged : &r->counters.malformed) += 1;
 		return;
 	}
 	/* Checks the rate before the MAC, so that a flood costs little. */

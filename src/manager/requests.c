@@ -380,11 +380,26 @@ static void node_begin(struct registry *r, struct roster_node *n, const struct u
 	n->request = join->request;
 }
 
+/* Adds a node that is not known. Hosts come and go with each command, so they share their ids. */
+static struct roster_node *node_add(struct registry *r, const struct node_entry *self,
+				    uint64_t now_ns)
+{
+	const size_t before = r->roster.count;
+	struct roster_node *n = NULL;
+
+	if (self->kind == MANAGE_HOST && self->id == 0)
+		n = roster_reuse(&r->roster, now_ns);
+	if (n)
+		return n;
+	n = roster_add(&r->roster, self->id);
+	r->counters.forgotten += n && r->roster.count == before;
+	return n;
+}
+
 static void join_receive(struct registry *r, const struct udp_address *from,
 			 struct manage_body body, uint64_t now_ns)
 {
 	struct manage_join join;
-	size_t before = r->roster.count;
 
 	if (manage_join_decode(body, &join) != DXP_OK || join.nonce == 0) {
 		r->counters.malformed++;
@@ -400,10 +415,8 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 	if ((n && !identity_admit(r, from, &join, n, now_ns)) ||
 	    !name_admit(r, from, &join, now_ns) || !address_admit(r, from, &join, now_ns))
 		return;
-	if (!n) {
-		n = roster_add(&r->roster, join.self.id);
-		r->counters.forgotten += n && r->roster.count == before;
-	}
+	if (!n)
+		n = node_add(r, &join.self, now_ns);
 	if (!n) {
 		reject(r, from, join.request, join.nonce, DXP_EAGAIN,
 		       "the fabric has no free node id; stop some nodes");
@@ -474,7 +487,7 @@ static void renew_accept(struct registry *r, const struct udp_address *from, str
 static void leave_accept(struct registry *r, struct roster_node *n, uint64_t now_ns)
 {
 	manager_event_left(r, n, "left the fabric");
-	roster_gone(&r->roster, n);
+	roster_left(&r->roster, n, now_ns);
 	roster_change(&r->roster, n);
 	push_news(r, n, now_ns);
 	r->counters.left++;

@@ -7,6 +7,7 @@
 
 #include <dxp/status.h>
 
+#include "manager/limits.h"
 #include "node/limits.h"
 
 #define ID_ENTRIES (WIRE_NODE_LAST + 1u)
@@ -36,6 +37,7 @@ int roster_create(struct roster *r, const uint64_t secret[2], uint64_t *examined
 		list_init(&r->kinds[i].dead);
 	}
 	list_init(&r->gone);
+	list_init(&r->left);
 	list_init(&r->dirty);
 	r->by_id = calloc(ID_ENTRIES, sizeof(*r->by_id));
 	r->used = calloc(BITS_WORDS, sizeof(*r->used));
@@ -272,6 +274,7 @@ static void state_set(struct roster *r, struct roster_node *n, enum node_state s
 		tree_remove(&r->leases, &n->by_lease);
 	n->lease_until_ns = 0;
 	list_remove(&n->by_state);
+	list_remove(&n->by_left);
 	r->states[n->state]--;
 	r->states[state]++;
 	n->state = state;
@@ -299,6 +302,14 @@ void roster_gone(struct roster *r, struct roster_node *n)
 	state_set(r, n, NODE_GONE);
 	list_remove(&n->by_push);
 	list_append(&r->gone, &n->by_state);
+}
+
+void roster_left(struct roster *r, struct roster_node *n, uint64_t now_ns)
+{
+	roster_gone(r, n);
+	n->dead_ns = now_ns;
+	if (n->entry.kind == MANAGE_HOST)
+		list_append(&r->left, &n->by_left);
 }
 
 void roster_state_load(struct roster *r, struct roster_node *n, enum node_state state)
@@ -371,6 +382,15 @@ static uint16_t id_choose(struct roster *r, uint16_t wanted)
 	return r->next_id;
 }
 
+static void lists_enter(struct roster *r, struct roster_node *n)
+{
+	list_init(&n->by_state);
+	list_init(&n->by_left);
+	list_init(&n->by_push);
+	list_init(&n->by_dirty);
+	list_append(&r->gone, &n->by_state);
+}
+
 struct roster_node *roster_add(struct roster *r, uint16_t wanted)
 {
 	if (!space_make(r))
@@ -381,10 +401,7 @@ struct roster_node *roster_add(struct roster *r, uint16_t wanted)
 	n->entry.id = id_choose(r, wanted);
 	n->state = NODE_GONE;
 	r->states[NODE_GONE]++;
-	list_init(&n->by_state);
-	list_init(&n->by_push);
-	list_init(&n->by_dirty);
-	list_append(&r->gone, &n->by_state);
+	lists_enter(r, n);
 	deleted_set(r, n->entry.id, false);
 	r->by_id[n->entry.id] = n;
 	bit_assign(r->used, n->entry.id, true);
@@ -392,6 +409,26 @@ struct roster_node *roster_add(struct roster *r, uint16_t wanted)
 	if (r->next_id == n->entry.id)
 		r->next_id =
 			r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
+	roster_change(r, n);
+	return n;
+}
+
+struct roster_node *roster_reuse(struct roster *r, uint64_t now_ns)
+{
+	if (list_empty(&r->left))
+		return NULL;
+	struct roster_node *n = ROSTER_NODE(r->left.next, by_left);
+	if (n->dead_ns + FABRIC_REUSE_NS > now_ns)
+		return NULL;
+	const uint16_t id = n->entry.id;
+
+	tree_remove(&r->kinds[ROSTER_HOSTS].changes, &n->by_change);
+	hash_index_remove(&n->by_uuid);
+	list_remove(&n->by_state);
+	list_remove(&n->by_left);
+	list_remove(&n->by_dirty);
+	*n = (struct roster_node){.entry.id = id, .state = NODE_GONE};
+	lists_enter(r, n);
 	roster_change(r, n);
 	return n;
 }

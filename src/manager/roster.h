@@ -49,7 +49,7 @@ struct roster_node {
 	uint64_t push_ns;
 	unsigned in_flight, repeats;
 	bool rewound; /* true: `sent` was reset to `acked`, and `acked` has not advanced since */
-	struct list by_state, by_push, by_dirty;
+	struct list by_state, by_left, by_push, by_dirty;
 	struct tree_node by_change, by_lease;
 	struct hash_link by_uuid, by_name, by_address;
 };
@@ -74,6 +74,7 @@ struct roster {
 	} kinds[ROSTER_KINDS];
 	struct tree leases; /* by lease_until_ns */
 	struct list gone;   /* linked by by_state; the node that is gone for longest comes first */
+	struct list left;   /* hosts that left by themselves, in this order */
 	struct list dirty;
 	/* all nodes; nodes that are not gone; alive nodes */
 	struct hash_index by_uuid, by_name, by_address;
@@ -108,6 +109,10 @@ struct roster_node *roster_find_address(const struct roster *r, const struct udp
  * NULL: FABRIC_NODES_MAX nodes are alive, or no memory. */
 struct roster_node *roster_add(struct roster *r, uint16_t wanted);
 
+/* Returns a new node with the id of the host that left first; NULL: none has left for
+ * FABRIC_REUSE_NS. */
+struct roster_node *roster_reuse(struct roster *r, uint64_t now_ns);
+
 static inline enum roster_kind roster_kind_of(const struct node_entry *entry)
 {
 	return entry->kind == MANAGE_XPU ? ROSTER_XPUS : ROSTER_HOSTS;
@@ -125,6 +130,8 @@ void roster_change(struct roster *r, struct roster_node *n);
 void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_ns);
 void roster_dead(struct roster *r, struct roster_node *n, uint64_t now_ns);
 void roster_gone(struct roster *r, struct roster_node *n);
+/* The node left by itself. If it is a host, roster_reuse() may use its id. */
+void roster_left(struct roster *r, struct roster_node *n, uint64_t now_ns);
 /* Sets the state of a node that was added from the store. The caller calls roster_alive or
  * roster_dead later if it has one of these states. */
 void roster_state_load(struct roster *r, struct roster_node *n, enum node_state state);

@@ -10,6 +10,7 @@
 
 #include <dxp/status.h>
 
+#include "base/confinement.h"
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "manager/store_fabric.h"
@@ -197,8 +198,8 @@ static int folder_ensure(struct store_file *f, const char *folder)
 		return DXP_EIO;
 	}
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-		log_error("cannot create the state folder %s: %s; choose another with --state",
-			  folder, strerror(errno));
+		log_error("cannot create the state folder %s: %s; choose another with --state%s",
+			  folder, strerror(errno), confinement_hint(errno));
 		return errno == EACCES || errno == EPERM || errno == EROFS ? DXP_EACCESS : DXP_EIO;
 	}
 	return DXP_OK;

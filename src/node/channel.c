@@ -34,6 +34,7 @@ struct channel {
 	unsigned tries; /* transmissions of OPEN */
 	/* arrival time of a sign of failure that proves nothing; 0: none arrived */
 	uint64_t doubt_ns;
+	int doubt_status;
 	struct channel_answer answer;
 	struct channel_token *tokens;
 	size_t token_count;
@@ -153,11 +154,12 @@ void channel_again(struct channel *c, const struct channel_request *request, uin
 }
 
 /* Records a sign of failure that proves nothing. Only the first one is kept. */
-static void doubt(struct channel *c, const char *text, uint64_t now_ns)
+static void doubt(struct channel *c, int status, const char *text, uint64_t now_ns)
 {
 	if (c->doubt_ns)
 		return;
 	c->doubt_ns = now_ns;
+	c->doubt_status = status;
 	snprintf(c->doubt, sizeof(c->doubt), "%s", text);
 }
 
@@ -188,7 +190,7 @@ static void opened_receive(struct channel *c, const struct udp_address *from,
 	bool by_token = c->tokened && opened_try(c, c->psk, frame, &opened);
 
 	if (!by_token && !opened_try(c, zero, frame, &opened)) {
-		doubt(c,
+		doubt(c, DXP_EAUTH,
 		      c->tokened ? "the manager knows this token, but not with this secret; copy "
 				   "the whole token again, or make another: `dxp token create`"
 				 : "the answers of the manager are damaged",
@@ -262,17 +264,32 @@ static void refuse_receive(struct channel *c, const uint8_t *data, size_t bytes,
 		 "another manager answers there, or it has a new key: %s; check the host, or get a "
 		 "token from this manager",
 		 answer.text);
-	doubt(c, text, now_ns);
+	doubt(c, DXP_EAUTH, text, now_ns);
+}
+
+static void other_version_receive(struct channel *c, uint8_t version, uint64_t now_ns)
+{
+	char address[UDP_ADDRESS_TEXT_BYTES], text[TEXT_BYTES];
+
+	snprintf(text, sizeof(text), MEMBER_OTHER_VERSION,
+		 address_format(&c->options.manager, address), version, WIRE_VERSION);
+	doubt(c, DXP_EUNSUPPORTED, text, now_ns);
 }
 
 void channel_receive(struct channel *c, const struct udp_address *from, const uint8_t *data,
 		     size_t bytes, uint64_t now_ns)
 {
+	const uint8_t version = wire_other_version(data, bytes);
 	struct channel_frame frame;
 
 	if (c->done || !(c->opened ? address_equal(from, &c->options.manager)
 				   : managers_have(&c->options.manager, &c->options.others, from)))
 		return;
+	if (version != 0) {
+		if (!c->opened)
+			other_version_receive(c, version, now_ns);
+		return;
+	}
 	if (channel_frame_decode(data, bytes, &frame) != DXP_OK) {
 		refuse_receive(c, data, bytes, now_ns);
 		return;
@@ -291,7 +308,7 @@ static void advance(struct channel *c, uint64_t now_ns)
 	char address[UDP_ADDRESS_TEXT_BYTES], text[TEXT_BYTES];
 
 	if (c->doubt_ns && now_ns >= c->doubt_ns + DOUBT_WAIT_NS) {
-		finish(c, DXP_EAUTH, c->doubt);
+		finish(c, c->doubt_status, c->doubt);
 	} else if (now_ns >= c->until_ns) {
 		snprintf(text, sizeof(text),
 			 "no manager answers at %s; check the host, that dxp-manager runs there, "

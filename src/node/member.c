@@ -189,6 +189,11 @@ int member_status(const struct member *m)
 	return m->status;
 }
 
+uint8_t member_other_version(const struct member *m)
+{
+	return m->other_version;
+}
+
 const char *member_text(const struct member *m)
 {
 	return m->text;

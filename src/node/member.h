@@ -113,6 +113,8 @@ int member_status(const struct member *m);
 /* Returns the last message about the membership. After FAILED it states the reason and the next
  * step. Initially "". */
 const char *member_text(const struct member *m);
+/* Returns the other version of the wire format in which the manager answered; 0: none. */
+uint8_t member_other_version(const struct member *m);
 
 /* Returns a message to log (joined, alone, back, failed) and its level. Returns each message only
  * once; NULL: there is no new one. */

@@ -80,8 +80,13 @@ void node_close(struct node *n)
 
 static void arrival_process(struct node *n, const struct datagram_arrival *a, uint64_t now_ns)
 {
+	const int status = nic_receive(n->nic, a, now_ns);
+
+	/* A manager of another release: the member reports its version. */
+	if (status == DXP_EMALFORMED && n->member && wire_other_version(a->data, a->bytes))
+		member_receive(n->member, &a->from, a->data, a->bytes, now_ns);
 	/* The NIC returns DXP_EUNSUPPORTED for frames of other protocols. */
-	if (nic_receive(n->nic, a, now_ns) != DXP_EUNSUPPORTED)
+	if (status != DXP_EUNSUPPORTED)
 		return;
 	if (a->data[WIRE_OFF_TYPE] == WIRE_STATS)
 		observe_serve(n, a, now_ns);
@@ -263,6 +268,11 @@ int node_join(struct node *n, uint64_t deadline_ns)
 const char *node_error(const struct node *n)
 {
 	return n->member ? member_text(n->member) : "";
+}
+
+uint8_t node_other_version(const struct node *n)
+{
+	return n->member ? member_other_version(n->member) : 0;
 }
 
 bool node_sleep_announce(struct node *n)

@@ -118,6 +118,9 @@ uint64_t node_incarnation(const struct node *n);
  * DXP_EBUSY: node_error returns the reason. */
 int node_join(struct node *n, uint64_t deadline_ns);
 const char *node_error(const struct node *n);
+/* Returns the version of the wire format in which the manager answered, if it is not that of this
+ * program; else 0. */
+uint8_t node_other_version(const struct node *n);
 
 /* Polls once: processes arrivals, doorbells and timers, then sends. Returns the amount of work
  * done; 0: none. */

@@ -315,9 +315,14 @@ static int slot_join(struct daemon_slot *x, uint64_t deadline_ns)
 
 static void timeout_report(const struct daemon_slot *x)
 {
-	log_error("%s could not join: no manager answers; check that it runs; `dxp doctor` looks "
-		  "for the reason",
-		  x->name);
+	if (node_other_version(slot_node(x->slot)))
+		log_error("%s could not join: the manager has another version of the wire format; "
+			  "install the same release on both machines",
+			  x->name);
+	else
+		log_error("%s could not join: no manager answers; check that it runs; `dxp "
+			  "doctor` looks for the reason",
+			  x->name);
 }
 
 /* A slice for each slot; polls those that have joined. */

@@ -59,6 +59,29 @@ refuse 1 "$MAY" unwritable dxp join "$manager" "$(dxp token create)" --dir "$STA
 refuse 1 "$MAY" unwritable dxp up --dir "$STATE/fabric" --port 0 --engine none
 refuse 1 "$MAY" unwritable dxp manager init --dir "$STATE/fabric" --bind 127.0.0.1 --port 0
 
+say '== a folder that a security module denies'
+# confined LABEL COMMAND...: runs the command as another user, in a process with this label.
+program confined <<-'E'
+	#!/bin/sh
+	[ -n "$INNER" ] || INNER=1 exec unshare --mount "$0" "$@"
+	echo "$1" >"$STATE/label"
+	mount --bind "$STATE/label" /proc/$$/attr/current || exit
+	shift
+	exec setpriv --reuid 65534 --clear-groups "$@"
+E
+readonly DENIED='Permission denied; choose a folder that this user may write'
+chmod 755 "$scratch"
+if [ -e /proc/self/attr/current ] &&
+	setpriv --reuid 65534 --clear-groups test -x "$DXP_BIN/dxp"; then
+	refuse 4 "$DENIED; the AppArmor profile dxpd may have denied it" \
+		confined 'dxpd (enforce)' dxp-manager "${new[@]}"
+	refuse 4 "$DENIED" confined unconfined dxp-manager "${new[@]}"
+	! grep AppArmor "$scratch/out" || die 'the message names AppArmor'
+	refuse 1 'journalctl -k -g DENIED' confined 'dxp (enforce)' dxp nodes --dir "$DXP_DIR"
+else
+	left_out 'a denied folder' 'no labels of processes, or the user nobody may not run dxp'
+fi
+
 say '== no space'
 readonly SPACE='No space left on device; free space'
 refuse 5 'free space, or choose a --state folder' full dxp-manager --key "$DXP_DIR/fabric.key" \

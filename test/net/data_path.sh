@@ -29,7 +29,7 @@ far nft -f - <<-'E'
 		}
 	}
 E
-readonly at=(--manager 10.76.0.2 --key "$scratch/key")
+at=(--manager 10.76.0.2 --key "$scratch/key")
 part "$far" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \
 	--state "$scratch/state" --bind 10.76.0.2 --admit key --grants any
 part "$far" daemon.log xpu1 dxpd "${at[@]}" --engine none --memory 64M
@@ -158,6 +158,26 @@ done
 # its port 5000 is not in the rules
 fails "data path blocked: xPU 'high1'" dxp ping "${at[@]}" high1 --count 1
 far nft flush ruleset
+
+say '== dead xPUs'
+kill -KILL "$daemon"
+tries=0
+until near dxp nodes "${at[@]}" | has ' xpu1 .* dead '; do
+	[ $((tries += 1)) -lt 600 ] || die "xpu1 is not dead: $(near dxp nodes "${at[@]}")"
+	sleep 0.1
+done
+! doctor --all || die 'dxp doctor --all does not fail with a dead xPU'
+finds '^fail +node table +node [0-9]+ at 10.76.0.2:4796 is dead: .*systemctl restart dxpd'
+finds '^ok +data port +UDP 10.76.0.2:4797 answers' # the others are checked, too
+
+say '== commands that only look take no node id'
+part "$far" none.log 'listening on' dxp-manager --key "$scratch/key" --state "$scratch/none" \
+	--bind 10.76.0.2:4990 --admit key --grants any
+at=(--manager 10.76.0.2:4990 --key "$scratch/key")
+! doctor --all || die 'dxp doctor --all does not fail without xPUs'
+finds '^fail +node table +the fabric has no xPU; .*dxp join'
+near dxp nodes "${at[@]}"
+part "$far" fourth.log "lone: node 1 " dxpd "${at[@]}" --engine none --memory 1M --name lone
 
 say '== the governor of the processors'
 if unshare -m true 2>/dev/null && [ -d /sys/devices/system/cpu ]; then

@@ -181,6 +181,31 @@ static void admission__admitted_keys_read_the_grants(void **state)
 	fabric_destroy(f);
 }
 
+/* A grant may come before the host or xPU, but a note shows typing errors. */
+static void admission__a_grant_names_unknown_nodes(void **state)
+{
+	struct fabric *f = world(GRANTS_EXPLICIT);
+	struct identity admin = admitted(f, 1, ROLE_OPERATOR, "admin");
+	struct identity machine = admitted(f, 2, ROLE_XPU, "machine");
+	struct fabric_member *xpu = keyed_start(f, MANAGE_XPU, &machine);
+	const struct {
+		const char *host, *xpu, *note;
+	} rows[] = {{"admin", xpu->self.name, ""},
+		    {"admin", "*", ""},
+		    {"*", "*", ""},
+		    {"amdin", "*", "no host of this name has joined yet"},
+		    {"admin", "machine", "no xPU of this name has joined yet"}};
+
+	fabric_run(f, S_NS);
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct channel_request grant = request_named(CHANNEL_GRANT, rows[i].host);
+		snprintf(grant.xpu, sizeof(grant.xpu), "%s", rows[i].xpu);
+		assert_int_equal(fabric_channel(f, &admin, NULL, &grant), DXP_OK);
+		assert_string_equal(channel_text(f->channel), rows[i].note);
+	}
+	fabric_destroy(f);
+}
+
 static void admission__an_unknown_key_cannot_join(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY);
@@ -490,6 +515,7 @@ int main(void)
 		cmocka_unit_test(admission__roles_limit_keys),
 		cmocka_unit_test(admission__the_fabric_key_does_not_suffice),
 		cmocka_unit_test(admission__admitted_keys_read_the_grants),
+		cmocka_unit_test(admission__a_grant_names_unknown_nodes),
 		cmocka_unit_test(admission__an_unknown_key_cannot_join),
 		cmocka_unit_test(admission__removal_reaches_all_nodes),
 		cmocka_unit_test(admission__grants_are_the_keys),
