@@ -92,6 +92,7 @@ struct rltp_view {
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
 	uint8_t protect; /* enum wire_protect of the open session */
+	bool keyed;      /* the handshake of the open session proved the key pairs of both sides */
 	/* sent packets have a checksum over their payload */
 	bool payload_crc;
 	uint16_t longest; /* payload bytes of the longest frames sent; above `unit`: long frames */
