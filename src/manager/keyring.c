@@ -6,13 +6,19 @@
 
 #include <dxp/status.h>
 
+static void row_free(struct key_row *row)
+{
+	if (!row)
+		return;
+	mac_destroy(row->mac);
+	mac_destroy(row->former_mac);
+	free(row);
+}
+
 void keyring_free(struct keyring *k)
 {
-	for (size_t i = 0; i < k->count; i++) {
-		if (k->rows[i])
-			mac_destroy(k->rows[i]->mac);
-		free(k->rows[i]);
-	}
+	for (size_t i = 0; i < k->count; i++)
+		row_free(k->rows[i]);
 	k->count = 0;
 }
 
@@ -54,9 +60,10 @@ static struct key_row *place_fill(struct keyring *k, size_t index, const struct 
 	if (!r)
 		return NULL;
 	mac_destroy(r->mac);
+	mac_destroy(r->former_mac);
 	k->dirty -= r->dirty;
 	*r = *row;
-	r->mac = NULL;
+	r->mac = r->former_mac = NULL;
 	r->sealed_generation = 0; /* it may be a copy of another key's row */
 	r->dirty = false;
 	k->rows[index] = r;
@@ -92,8 +99,7 @@ void keyring_undo_add(struct keyring *k, struct key_row *row, const struct key_r
 		return;
 	}
 	k->dirty -= row->dirty;
-	mac_destroy(row->mac);
-	free(row);
+	row_free(row);
 	k->rows[i] = NULL;
 	if (i + 1 == k->count)
 		k->count--;
@@ -122,7 +128,7 @@ bool keyring_next_dirty(struct keyring *k, size_t *index, struct key_row *out)
 		k->dirty--;
 		*index = i;
 		*out = *k->rows[i];
-		out->mac = NULL;
+		out->mac = out->former_mac = NULL;
 		return true;
 	}
 	return false;
@@ -133,4 +139,27 @@ void keyring_dirty_all(struct keyring *k)
 	for (size_t i = 0; i < k->count; i++)
 		if (k->rows[i])
 			keyring_change(k, k->rows[i]);
+}
+
+void keyring_former_begin(struct keyring *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		struct key_row *row = k->rows[i];
+		if (!row)
+			continue;
+		mac_destroy(row->former_mac);
+		row->former_mac = row->mac;
+		row->mac = NULL;
+		row->sealed_generation = 0;
+	}
+}
+
+void keyring_former_end(struct keyring *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		if (!k->rows[i])
+			continue;
+		mac_destroy(k->rows[i]->former_mac);
+		k->rows[i]->former_mac = NULL;
+	}
 }
