@@ -58,8 +58,9 @@ static int far_connect(struct peer_end *e, int fd)
 	if (bind(fd, (struct sockaddr *)&name, bytes) != 0 || listen(fd, 1) != 0 ||
 	    getsockname(fd, (struct sockaddr *)&name, &bytes) != 0)
 		return -1;
-	return control_write(e->control, &name, sizeof(name)) ? accept4(fd, NULL, NULL, SOCK_CLOEXEC)
-							      : -1;
+	return control_write(e->control, &name, sizeof(name))
+		       ? accept4(fd, NULL, NULL, SOCK_CLOEXEC)
+		       : -1;
 }
 
 static int near_connect(struct peer_end *e, int fd)
@@ -205,13 +206,13 @@ static bool push(struct tls_end *t, bool *moved)
 
 static bool pull(struct tls_end *t, bool *moved)
 {
-	for (uint64_t taken = 0; taken < PIECE_BYTES;) {
+	for (uint64_t read_bytes = 0; read_bytes < PIECE_BYTES;) {
 		const size_t at = t->received % (RAW_BUFFER_BYTES - PIECE_BYTES);
 		int n = SSL_read(t->ssl, t->region + at, PIECE_BYTES);
 		if (n <= 0)
 			return again(t, n);
 		t->received += (uint64_t)n;
-		taken += (uint64_t)n;
+		read_bytes += (uint64_t)n;
 		*moved = true;
 	}
 	return true;
@@ -265,5 +266,4 @@ static void tls_serve(struct peer_end *e)
 		e->tally->counted += ended;
 }
 
-const struct peer_ops peer_ops_exported = {
-	tls_open, tls_post, tls_poll, tls_serve};
+const struct peer_ops peer_ops_exported = {tls_open, tls_post, tls_poll, tls_serve};

@@ -198,7 +198,7 @@ static const struct option_row rows[] = {
 	{"list", "WHO",
 	 "who reads the groups and refusals of this switch by `dxp inc`: members (default): this "
 	 "machine all, another one the groups of which it has members or a switch, and its own "
-	 "refusals; any: everybody all",
+	 "refusals; any: all programs read all",
 	 OPTION_PARSED, &a.list_any, .parse = list_parse, .initial = "members"},
 	{"name", "NAME", "name that `dxp inc` shows, up to 31 characters; default the host name",
 	 OPTION_PARSED, &a.name, .parse = name_parse},

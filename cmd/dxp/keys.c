@@ -93,12 +93,11 @@ static int show(struct keys_command *k)
 		keys_manager_get(&k->q, pin, &pinned);
 	}
 	if (k->o.json)
-		return print_json_text(json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:o, s:o}",
-						 "folder", k->folder, "key", own, "manager",
-						 address, "manager_key", manager, "admitted",
-						 admitted, "name", a.name, "role", a.role, "reason",
-						 a.reason, "fabric", keys_fabric_json(&fabric),
-						 "manager_pair", keys_manager_json(&pinned)));
+		return print_json_text(json_pack(
+			"{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:o, s:o}", "folder", k->folder,
+			"key", own, "manager", address, "manager_key", manager, "admitted",
+			admitted, "name", a.name, "role", a.role, "reason", a.reason, "fabric",
+			keys_fabric_json(&fabric), "manager_pair", keys_manager_json(&pinned)));
 	printf("key       %s  (%s/node.key)\n", own, k->folder);
 	if (admitted)
 		printf("admitted  as %s, role %s\n", a.name, a.role);
@@ -216,8 +215,7 @@ static int fabric_rotate(struct keys_command *k)
 {
 	struct keys_fabric f = {0};
 	const uint64_t overlap_s =
-		k->overlap_s == OVERLAP_DEFAULT ? strtoull(KEYS_OVERLAP_S, NULL, 10)
-						: k->overlap_s;
+		k->overlap_s == OVERLAP_DEFAULT ? strtoull(KEYS_OVERLAP_S, NULL, 10) : k->overlap_s;
 	char file[PATH_BYTES];
 	int code = EXIT_FAILED;
 
@@ -353,8 +351,8 @@ int command_keys(int argc, char **argv)
 		{"fabric", NULL, "rotate: the fabric key, in place of this machine's key pair",
 		 OPTION_FLAG, &k.fabric},
 		{"manager-key", NULL,
-		 "rotate: the key pair of the manager, in place of this machine's",
-		 OPTION_FLAG, &k.manager_key},
+		 "rotate: the key pair of the manager, in place of this machine's", OPTION_FLAG,
+		 &k.manager_key},
 		{"overlap", "SECONDS",
 		 "rotate --fabric, --manager-key: how long the former key is accepted (default 10, "
 		 "at most 86400; for the manager 2592000, which is 30 days, at most 3456000)",

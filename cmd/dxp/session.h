@@ -93,7 +93,7 @@ struct session_options {
 					     .common = true,                                     \
 	}
 /* Options of commands that join a fabric. */
-#define SESSION_ROWS(o)                                             \
+#define SESSION_ROWS(o)                                                            \
 	MANAGER_ROWS(o), BIND_ROW(o), PROTECT_ROW, PEER_KEYS_ROW, PAYLOAD_CRC_ROW, \
 		COMMON_ROW("name", "NAME", "own name (default: dxp-PID)", (o).fabric.name)
 

@@ -87,9 +87,9 @@ static bool key_seal(const struct registry *r, const struct key_row *row, bool f
 	uint8_t pair[KEYS_BYTES], nonce[FABRIC_NONCE_BYTES];
 
 	r->options.entropy(r->options.entropy_context, nonce, sizeof(nonce));
-	const bool good = registry_pair(r, row->key, former, pair) &&
-			  fabric_key_seal(pair, r->fabric.row.generation, nonce, r->fabric.row.key,
-					  out);
+	const bool good =
+		registry_pair(r, row->key, former, pair) &&
+		fabric_key_seal(pair, r->fabric.row.generation, nonce, r->fabric.row.key, out);
 	keys_erase(pair, sizeof(pair));
 	return good;
 }

@@ -63,8 +63,8 @@ void keyring_change(struct keyring *k, struct key_row *row);
 bool keyring_next_dirty(struct keyring *k, size_t *index, struct key_row *out);
 void keyring_dirty_all(struct keyring *k);
 
-/* keyring_former_begin: the manager's key becomes its former one. keyring_former_end: the former one
- * is not valid any more. */
+/* keyring_former_begin: the manager's key becomes its former one. keyring_former_end: the former
+ * one is not valid any more. */
 void keyring_former_begin(struct keyring *k);
 void keyring_former_end(struct keyring *k);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The manager's key pair that an operator has put in the place of the one in manager.key. During
- * the overlap, the manager accepts requests for the former one too, and tells nodes the new public
+ * the overlap, the manager accepts requests for the former one too, and sends nodes the new public
  * key in LEASEs, which the former key pair authenticates. */
 #ifndef MANAGER_MANAGER_ROTATION_H
 #define MANAGER_MANAGER_ROTATION_H

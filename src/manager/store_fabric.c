@@ -21,8 +21,7 @@ static bool version_raise(sqlite3 *db)
 	version = sqlite3_column_int(statement, 0);
 	sqlite3_finalize(statement);
 	return good && (version >= STORE_FABRIC_VERSION ||
-			sqlite3_exec(db, "PRAGMA user_version = 3", NULL, NULL, NULL) ==
-				SQLITE_OK);
+			sqlite3_exec(db, "PRAGMA user_version = 3", NULL, NULL, NULL) == SQLITE_OK);
 }
 
 _Static_assert(STORE_FABRIC_VERSION == 3, "version_raise has it");

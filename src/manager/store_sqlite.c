@@ -124,7 +124,9 @@ static int fabric_load(struct sqlite_store *s, struct registry *r)
 		return store_file_complain(&s->file, "read");
 	if (status != DXP_EINVAL)
 		return status;
-	log_error("%s holds an invalid key of the fabric or of the manager; restore it from a backup", s->file.path);
+	log_error(
+		"%s holds an invalid key of the fabric or of the manager; restore it from a backup",
+		s->file.path);
 	return DXP_EMALFORMED;
 }
 

@@ -113,8 +113,8 @@ const uint8_t *protect_peer_key(void *node, uint16_t id);
 bool protect_needs_key(void *node, uint16_t id);
 /* protect.c: returns the protection (enum wire_protect) of sessions with a peer at this address. */
 uint8_t protect_mode(void *node, const struct udp_address *peer);
-/* protect.c: logs a handshake that failed because the peer requires another protection, or one side has
- * no key pair. */
+/* protect.c: logs a handshake that failed because the peer requires another protection, or one side
+ * has no key pair. */
 void protect_report(struct node *n, uint64_t now_ns);
 
 /* paths.c: measures the paths to the node's peers. */

@@ -81,7 +81,8 @@ int member_create(const struct member_options *options, uint64_t now_ns, struct 
 		memcpy(m->public_key, options->identity->public_key, sizeof(m->public_key));
 		memcpy(m->pair, options->identity->pair, sizeof(m->pair));
 		m->key = m->public_key;
-		m->options.self.capabilities |= MANAGE_CAPABILITY_REKEYED | MANAGE_CAPABILITY_BOUND |
+		m->options.self.capabilities |= MANAGE_CAPABILITY_REKEYED |
+						MANAGE_CAPABILITY_BOUND |
 						MANAGE_CAPABILITY_REPINNED;
 	}
 	m->options.identity = NULL;

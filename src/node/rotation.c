@@ -82,8 +82,8 @@ static void pin_write(const struct rotation *r, const char *name)
 
 	if (!r->path)
 		return;
-	if (snprintf(path, sizeof(path), "%.*smanager.pub",
-		     slash ? (int)(slash + 1 - r->path) : 0, r->path) >= PATH_MAX)
+	if (snprintf(path, sizeof(path), "%.*smanager.pub", slash ? (int)(slash + 1 - r->path) : 0,
+		     r->path) >= PATH_MAX)
 		return;
 	key_format(r->manager, text);
 	strcat(text, "\n");

@@ -414,8 +414,8 @@ static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 
 	if (hello->protect != own) {
 		e->counters.other_protection++;
-		e->mismatch = (struct rltp_mismatch){s->node, own, hello->protect,
-						     RLTP_OTHER_PROTECTION};
+		e->mismatch =
+			(struct rltp_mismatch){s->node, own, hello->protect, RLTP_OTHER_PROTECTION};
 		e->mismatched = true;
 	} else if (key_good(e, s, own)) {
 		return true;

@@ -25,7 +25,7 @@ struct seal {
 	bool keyed;
 	uint32_t changes;
 	uint8_t private_key[CRYPTO_KEY_BYTES], public_key[CRYPTO_KEY_BYTES];
-	seal_peer_key_fn peer_key; /* or NULL */
+	seal_peer_key_fn peer_key;                       /* or NULL */
 	bool (*needs_key)(void *context, uint16_t node); /* or NULL */
 	void *peer_context;
 	struct seal_agreement agreements[SEAL_AGREEMENTS]; /* by the peer's key */

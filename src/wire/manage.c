@@ -229,8 +229,8 @@ int manage_lease_decode(struct manage_body body, struct manage_lease *out)
 		get_bytes(&c, lease.repin.key, sizeof(lease.repin.key));
 	}
 	if (!get_done(&c) || rekey != (lease.rekey.generation != 0) ||
-	    repin != (lease.repin.generation != 0) || lease.epoch == 0 ||
-	    lease.lease_ns == 0 || lease.node < WIRE_NODE_FIRST || lease.node > WIRE_NODE_LAST)
+	    repin != (lease.repin.generation != 0) || lease.epoch == 0 || lease.lease_ns == 0 ||
+	    lease.node < WIRE_NODE_FIRST || lease.node > WIRE_NODE_LAST)
 		return DXP_EMALFORMED;
 	*out = lease;
 	return DXP_OK;

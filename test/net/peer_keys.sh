@@ -14,7 +14,8 @@ readonly B=$scratch/fabric-b
 
 # manager OPTION...: starts a manager with the state of this test; sets `at` to its address.
 manager() {
-	dxp-manager --state "$scratch/state" --key "$scratch/key" "$@" >"$scratch/manager.log" 2>&1 &
+	dxp-manager --state "$scratch/state" --key "$scratch/key" "$@" \
+		>"$scratch/manager.log" 2>&1 &
 	processes+=($!)
 	managing=$!
 	until_ok has 'listening on' "$scratch/manager.log"
@@ -42,35 +43,37 @@ readonly plain=(env -u DXP_DIR dxp)
 say '== machines join by tokens; then the manager admits the fabric key too'
 manager --new-key --bind 127.0.0.1:0 --admit token
 token=$(<"$scratch/state/operator.token")
-dxp join "$at" "$token" --name admin
-dxp join "$at" "$(dxp token create --role xpu)" --name b --dir "$B"
+until_ok dxp join "$at" "$token" --name admin
+token=$(token_make --role xpu)
+until_ok dxp join "$at" "$token" --name b --dir "$B"
 end "$managing"
 manager --bind "$at" --admit key --grants any
 readonly bare=(--manager "$at" --key "$scratch/key")
 daemon
-dxp ping xb --count 3 >/dev/null
+until_ok dxp ping xb --count 3 >/dev/null
 until_ok eval 'dxp doctor --to xb | has "key pairs of both sides proven"'
 until_ok eval "dxp nodes --json | has '\"key_pairs\": true'"
 
 say '== without a key pair: refused on both sides, with the reason'
-refuse 1 'another --protect or a key pair' "${plain[@]}" ping xb --count 3 "${bare[@]}"
-refuse 1 'join with a token' "${plain[@]}" ping xb --count 3 "${bare[@]}"
+refused 'another --protect or a key pair' "${plain[@]}" ping xb --count 3 "${bare[@]}"
+refused 'join with a token' "${plain[@]}" ping xb --count 3 "${bare[@]}"
 expect 'proves no key pair' "$scratch/dxpd.log"
 expect '--peer-keys allow' "$scratch/dxpd.log"
 until_ok eval '"${plain[@]}" nodes "${bare[@]}" | has "xb .*refused"'
 
 say '== the operator allows it: by flag, variable and file'
 daemon --peer-keys allow
-"${plain[@]}" ping xb --count 3 "${bare[@]}" >/dev/null
+until_ok "${plain[@]}" ping xb --count 3 "${bare[@]}" >/dev/null
 until_ok eval '"${plain[@]}" doctor --to xb "${bare[@]}" | has "only the fabric key proven"'
 DXP_PEER_KEYS=allow daemon
-"${plain[@]}" ping xb --count 3 "${bare[@]}" >/dev/null
+until_ok "${plain[@]}" ping xb --count 3 "${bare[@]}" >/dev/null
 printf '[dxpd]\npeer-keys = allow\n' >"$scratch/conf"
 DXP_CONFIG=$scratch/conf daemon
-"${plain[@]}" ping xb --count 3 "${bare[@]}" >/dev/null
+until_ok "${plain[@]}" ping xb --count 3 "${bare[@]}" >/dev/null
 
 say '== required: a program without a key pair does not start'
-refuse 1 'this node has no key pair' "${plain[@]}" ping xb --count 3 --peer-keys require "${bare[@]}"
-dxp ping xb --count 3 --peer-keys require >/dev/null
+refused 'this node has no key pair' \
+	"${plain[@]}" ping xb --count 3 --peer-keys require "${bare[@]}"
+until_ok dxp ping xb --count 3 --peer-keys require >/dev/null
 refuse 2 'auto, require or allow' dxp ping xb --peer-keys some
 say passed

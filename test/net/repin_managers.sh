@@ -41,30 +41,35 @@ manager_start 1
 wait_for 'manager 1 is not active' logged 'this manager is active now' "$scratch/manager1.log"
 manager_start 2
 wait_for 'manager 2 does not stand by' logged 'standing by' "$scratch/manager2.log"
-dxp join $managers "$(cat "$scratch/state1/operator.token")" --name admin
-dxp join $managers "$(dxp token create --role xpu)" --name b --dir "$B"
+token=$(<"$scratch/state1/operator.token")
+wait_for 'the operator does not join' dxp join $managers "$token" --name admin
+wait_for 'no token' eval 'dxp token create --role xpu >"$scratch/token"'
+token=$(<"$scratch/token")
+wait_for 'b does not join' dxp join $managers "$token" --name b --dir "$B"
 daemon_start
-dxp grant admin xb
-dxp ping xb --count 3 >/dev/null
+wait_for 'no grant' dxp grant admin xb
+wait_for 'no ping' dxp ping xb --count 3
 
 cp "$B/manager.pub" "$scratch/former"
 
 say '== rotated, and taken over by the other manager'
-dxp keys rotate --manager-key | has 'generation 1' || die 'rotate'
+rotated() { dxp keys show | has 'generation 1' || dxp keys rotate --manager-key; }
+wait_for 'no rotation' rotated
 wait_for 'xb does not learn the key' pinned_alike
 [ "$(value manager/key | wc -l)" = 1 ] || die 'etcd does not have the key pair'
 end TERM dxpd
 end KILL manager1
 wait_for 'manager 2 does not take over' is_active 2
 wait_for 'the operator is refused' dxp nodes
-dxp keys show | has 'generation 1' || die "the key pair is lost: $(dxp keys show)"
+wait_for 'the key pair is lost' eval 'dxp keys show | has "generation 1"'
 
 say '== a daemon that starts with the former key learns the new one from manager 2'
-dxp token create | has -F "$(cat "$DXP_DIR/manager.pub")" || die 'a new token names another key'
+wait_for 'a new token names another key' \
+	eval 'dxp token create | has -F "$(cat "$DXP_DIR/manager.pub")"'
 cp "$scratch/former" "$B/manager.pub"
 daemon_start
 wait_for 'xb does not learn the key' pinned_alike
-dxp ping xb --count 3 >/dev/null
+wait_for 'no ping' dxp ping xb --count 3
 
 say '== manager 1 comes back, and takes over again'
 manager_start 1

@@ -56,7 +56,7 @@ static struct rltp_mismatch mismatch_of(struct rig *r, uint32_t node)
 	return m;
 }
 
-/* Whoever starts: no byte arrives, the message fails at once, and both sides learn why. */
+/* Whichever side starts: no byte arrives, the message fails at once, and both sides learn why. */
 static void downgrade__is_refused_on_both_sides(void **state)
 {
 	for (uint32_t from = 0; from < 2; from++) {
@@ -131,14 +131,10 @@ static void policy__of_a_node(void **state)
 		int status;
 		bool peer, outside;
 	} rows[] = {
-		{NULL, true, DXP_OK, true, false},
-		{"auto", true, DXP_OK, true, false},
-		{"", false, DXP_OK, false, false},
-		{"auto", false, DXP_OK, false, false},
-		{"require", true, DXP_OK, true, true},
-		{"require", false, DXP_EINVAL},
-		{"allow", true, DXP_OK, false, false},
-		{"allow", false, DXP_OK, false, false},
+		{NULL, true, DXP_OK, true, false},     {"auto", true, DXP_OK, true, false},
+		{"", false, DXP_OK, false, false},     {"auto", false, DXP_OK, false, false},
+		{"require", true, DXP_OK, true, true}, {"require", false, DXP_EINVAL},
+		{"allow", true, DXP_OK, false, false}, {"allow", false, DXP_OK, false, false},
 		{"Allow", true, DXP_EINVAL},
 	};
 	struct node n;

@@ -54,7 +54,7 @@ struct fabric_member {
 	uint64_t rekey_ns;
 	unsigned rekeys;
 	unsigned repins; /* new keys of the manager, in all processes */
-	bool cut; /* the network carries nothing */
+	bool cut;        /* the network carries nothing */
 	/* nothing from the member; nothing to it */
 	bool mute, deaf;
 	bool forwarded; /* it also gets what is sent to the address that it advertises */

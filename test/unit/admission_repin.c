@@ -62,7 +62,7 @@ static void admission_repin__all_nodes_learn_the_key(void **state)
 			assert_true(members[i]->repins >= 1);
 			assert_true(JOINED(members[i]));
 		}
-		/* the former key is gone, and nobody needs it */
+		/* the former key is gone, and no node needs it */
 		fabric_run(f, (OVERLAP_S + 5) * S_NS);
 		assert_false(f->registry->manager.overlap);
 		for (size_t i = 0; i < ARRAY_COUNT(members); i++)
