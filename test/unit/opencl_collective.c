@@ -22,6 +22,7 @@ static struct {
 	uint32_t fail_at;
 	int fail_status;
 	bool loses; /* true: an operation that fails makes its group lost */
+	bool busy;  /* true: all groups have outstanding commands */
 	struct dxp_collective last;
 	struct dxp_part parts[2];
 	const char *operation;
@@ -41,8 +42,7 @@ int dxp_group_create(struct dxp_fabric *fabric, struct dxp_xpu *const *members, 
 		return status;
 	*out = calloc(1, sizeof(**out));
 	assert_non_null(*out);
-	assert_int_equal(count, 2);
-	memcpy((*out)->members, members, sizeof((*out)->members));
+	memcpy((*out)->members, members, min_u64(count, 2) * sizeof(*members));
 	fake.created++;
 	return DXP_OK;
 }
@@ -51,6 +51,12 @@ void dxp_group_destroy(struct dxp_group *group)
 {
 	fake.destroyed += group != NULL;
 	free(group);
+}
+
+int dxp_group_wait(struct dxp_group *group, uint64_t timeout_ns)
+{
+	assert_int_equal(timeout_ns, 0);
+	return fake.busy ? DXP_ETIMEDOUT : group->status;
 }
 
 int dxp_group_status(struct dxp_group *group)
@@ -245,6 +251,31 @@ static void collective__groups_end_with_the_program(void **state)
 	buffers_close();
 }
 
+/* Eight idle groups are kept. A busy one is not destroyed, since that would wait. */
+static void collective__idle_groups_are_replaced(void **state)
+{
+	cl_device_id list[4];
+	int status;
+
+	groups_detach();
+	groups_close();
+	fake.created = fake.destroyed = 0;
+	for (uint32_t i = 0; i < 13; i++) {
+		for (uint32_t k = 0; k < 4; k++)
+			list[k] = devices[i >> k & 1];
+		fake.busy = i < 11;
+		assert_non_null(groups_get(list, 4, &status));
+		assert_int_equal(status, DXP_OK);
+		assert_int_equal(fake.destroyed, i < 11 ? 0 : i - 7);
+	}
+	assert_int_equal(fake.created, 13);
+	assert_non_null(groups_get(list, 4, &status)); /* the newest is kept */
+	assert_int_equal(fake.created, 13);
+	groups_detach();
+	groups_close();
+	assert_int_equal(fake.destroyed, 13);
+}
+
 /* ---- calls that fail ---- */
 
 static void fail_call(uint32_t at, int status, bool loses)
@@ -333,6 +364,7 @@ int main(void)
 		TEST(collective__outputs_need_no_transfer),
 		TEST(collective__alignment_of_the_member),
 		TEST(collective__groups_end_with_the_program),
+		TEST(collective__idle_groups_are_replaced),
 		TEST(collective__each_call_fails_once),
 		TEST(collective__refusal_keeps_the_group),
 		TEST(collective__no_device_memory),

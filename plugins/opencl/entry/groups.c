@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plugins/opencl/entry/groups.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugins/opencl/node/device.h"
 
-#define GROUPS_MAX \
-	8 /* groups kept for reuse: programs use few of them, each with 8 MiB per device */
+#define GROUPS_KEPT 8 /* idle groups kept for reuse; each has 8 MiB per device */
 
 struct entry {
-	struct dxp_group *group; /* NULL: unused */
+	struct entry *next;
+	struct dxp_group *group;
 	cl_uint count;
 	cl_device_id devices[DXP_GROUP_MEMBERS_MAX];
-	uint64_t used; /* number of the last use; the smallest is replaced */
+	uint64_t used; /* number of the last use */
 };
 
-static struct entry entries[GROUPS_MAX];
+static struct entry *entries;
 static uint64_t uses;
 
 static void entry_drop(struct entry *e)
 {
+	struct entry **at = &entries;
+
+	while (*at != e)
+		at = &(*at)->next;
+	*at = e->next;
 	dxp_group_destroy(e->group);
-	e->group = NULL;
-	e->used = 0;
+	free(e);
 }
 
 static bool entry_has(const struct entry *e, const struct _cl_device_id *d)
 {
-	for (cl_uint i = 0; e->group && i < e->count; i++)
+	for (cl_uint i = 0; i < e->count; i++)
 		if (e->devices[i] == d)
 			return true;
 	return false;
@@ -36,64 +41,91 @@ static bool entry_has(const struct entry *e, const struct _cl_device_id *d)
 /* Destroys the groups of a lost device, before its connection is closed. */
 static void lost(cl_device_id d)
 {
-	for (int i = 0; i < GROUPS_MAX; i++)
-		if (entry_has(&entries[i], d))
-			entry_drop(&entries[i]);
+	for (struct entry *e = entries, *next; e; e = next) {
+		next = e->next;
+		if (entry_has(e, d))
+			entry_drop(e);
+	}
 }
 
 void groups_drop(const struct dxp_group *group)
 {
-	for (int i = 0; i < GROUPS_MAX; i++)
-		if (entries[i].group == group)
-			entry_drop(&entries[i]);
+	for (struct entry *e = entries; e; e = e->next) {
+		if (e->group == group) {
+			entry_drop(e);
+			return;
+		}
+	}
 }
 
 /* The groups that groups_close() destroys. */
-static struct dxp_group *leaving[GROUPS_MAX];
+static struct entry *leaving;
 
 void groups_detach(void)
 {
-	for (int i = 0; i < GROUPS_MAX; i++) {
-		leaving[i] = entries[i].group;
-		entries[i].group = NULL;
-	}
+	leaving = entries;
+	entries = NULL;
 }
 
 void groups_close(void)
 {
-	for (int i = 0; i < GROUPS_MAX; i++) {
-		dxp_group_destroy(leaving[i]);
-		leaving[i] = NULL;
+	while (leaving) {
+		struct entry *e = leaving;
+
+		leaving = e->next;
+		dxp_group_destroy(e->group);
+		free(e);
+	}
+}
+
+/* Destroys the groups that have waited longest for a command, so that fewer than GROUPS_KEPT
+ * remain. Keeps a group with outstanding commands, because its destruction would wait for them. */
+static void idle_drop(void)
+{
+	for (;;) {
+		struct entry *oldest = NULL;
+		unsigned count = 0;
+
+		for (struct entry *e = entries; e; e = e->next, count++)
+			if ((!oldest || e->used < oldest->used) &&
+			    dxp_group_wait(e->group, 0) != DXP_ETIMEDOUT)
+				oldest = e;
+		if (count < GROUPS_KEPT || !oldest)
+			return;
+		entry_drop(oldest);
 	}
 }
 
 static struct entry *entry_find(const cl_device_id *devices, cl_uint count)
 {
-	struct entry *found = &entries[0];
-
-	for (int i = 0; i < GROUPS_MAX; i++) {
-		struct entry *e = &entries[i];
-		if (e->group && e->count == count &&
+	for (struct entry *e = entries; e; e = e->next)
+		if (e->count == count &&
 		    memcmp(e->devices, devices, count * sizeof(cl_device_id)) == 0)
 			return e;
-		if (e->used < found->used)
-			found = e;
-	}
-	entry_drop(found);
-	return found;
+	return NULL;
 }
 
-static int entry_open(struct entry *e, const cl_device_id *devices, cl_uint count)
+static int entry_open(const cl_device_id *devices, cl_uint count, struct entry **out)
 {
 	struct dxp_xpu *xpus[DXP_GROUP_MEMBERS_MAX];
+	struct entry *e = calloc(1, sizeof(*e));
 
+	if (!e)
+		return DXP_ENOMEM;
 	for (cl_uint i = 0; i < count; i++) {
 		xpus[i] = devices[i]->xpu;
 		e->devices[i] = devices[i];
 	}
 	e->count = count;
 	device_lost_with(LOST_GROUPS, lost);
-	return dxp_group_create(opencl_fabric(), xpus, count, NULL, &e->group);
+	int status = dxp_group_create(opencl_fabric(), xpus, count, NULL, &e->group);
+	if (status != DXP_OK) {
+		free(e);
+		return status;
+	}
+	e->next = entries;
+	entries = *out = e;
+	return DXP_OK;
 }
 
 struct dxp_group *groups_get(const cl_device_id *devices, cl_uint count, int *status)
@@ -102,10 +134,14 @@ struct dxp_group *groups_get(const cl_device_id *devices, cl_uint count, int *st
 
 	*status = DXP_OK;
 	/* A failed command has made the group unusable. */
-	if (e->group && dxp_group_status(e->group) != DXP_OK)
+	if (e && dxp_group_status(e->group) != DXP_OK) {
 		entry_drop(e);
-	if (!e->group)
-		*status = entry_open(e, devices, count);
+		e = NULL;
+	}
+	if (!e) {
+		idle_drop();
+		*status = entry_open(devices, count, &e);
+	}
 	if (*status != DXP_OK)
 		return NULL;
 	e->used = ++uses;
