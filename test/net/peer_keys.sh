@@ -59,12 +59,14 @@ refused 'another --protect or a key pair' "${plain[@]}" ping xb --count 3 "${bar
 refused 'join with a token' "${plain[@]}" ping xb --count 3 "${bare[@]}"
 expect 'proves no key pair' "$scratch/dxpd.log"
 expect '--peer-keys allow' "$scratch/dxpd.log"
-until_ok eval '"${plain[@]}" nodes "${bare[@]}" | has "xb .*refused"'
+shown_refused() { "${plain[@]}" nodes "${bare[@]}" | has 'xb .*refused'; }
+until_ok shown_refused
 
 say '== the operator allows it: by flag, variable and file'
 daemon --peer-keys allow
 until_ok "${plain[@]}" ping xb --count 3 "${bare[@]}" >/dev/null
-until_ok eval '"${plain[@]}" doctor --to xb "${bare[@]}" | has "only the fabric key proven"'
+shown_weak() { "${plain[@]}" doctor --to xb "${bare[@]}" | has 'only the fabric key proven'; }
+until_ok shown_weak
 DXP_PEER_KEYS=allow daemon
 until_ok "${plain[@]}" ping xb --count 3 "${bare[@]}" >/dev/null
 printf '[dxpd]\npeer-keys = allow\n' >"$scratch/conf"

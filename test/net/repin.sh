@@ -20,6 +20,11 @@ value() {
 }
 pinned_alike() { cmp -s "$1/manager.pub" "$DXP_DIR/manager.pub"; }
 ping() { env DXP_DIR="$C" dxp ping xb --count 5 --json | has '"count": 5'; }
+is_generation() { [ "$(value generation)" = "$1" ]; }
+shown_stale() {
+	dxp keys show --dir "$scratch/early" | has 'has another key; run .dxp keys fetch'
+}
+logged_twice() { [ "$(dxp events --kind rotated | grep -c ' rotated  *manager ')" = 2 ]; }
 complete() { [ "$(value former_s)" = 0.0 ]; }
 
 # goes_on: fails if the long transfer broke, or the daemon ended.
@@ -62,7 +67,7 @@ goes_on
 say "== tokens and machines with the former key, during the overlap"
 until_ok dxp join --dir "$scratch/early" --name early "$manager" "$early"
 pinned_alike "$scratch/early" && die 'the token names the new key'
-until_ok eval 'dxp keys show --dir "$scratch/early" | has "another key; run .dxp keys fetch"'
+until_ok shown_stale
 until_ok dxp keys fetch --dir "$scratch/early"
 pinned_alike "$scratch/early" || die 'the new key was not fetched'
 until_ok env DXP_DIR="$scratch/old" dxp ping xb --count 1
@@ -70,7 +75,7 @@ until_ok env DXP_DIR="$scratch/old" dxp ping xb --count 1
 say "== the manager is killed: it keeps both keys"
 kill -9 "$(process_of manager)"
 dxp manager init --bind 127.0.0.1 --port "${manager##*:}" >/dev/null
-until_ok eval '[ "$(value generation)" = 1 ]'
+until_ok is_generation 1
 until_ok ping
 goes_on
 
@@ -90,7 +95,7 @@ goes_on
 say "== a machine that missed it: the fingerprint by hand, with its admitted key"
 cp "$DXP_DIR/manager.pub" "$scratch/stale/manager.pub"
 until_ok env DXP_DIR="$scratch/stale" dxp ping xb --count 1
-until_ok eval '[ "$(dxp events --kind rotated | grep -c " rotated  *manager ")" = 2 ]'
+until_ok logged_twice
 
 say "== bad input"
 refused "only an operator" dxp keys rotate --manager-key --dir "$B"
