@@ -19,6 +19,15 @@ typedef char dxp_i8;
 typedef ushort dxp_u16;
 typedef uint dxp_u32;
 typedef ulong dxp_u64;
+#elif defined(__CUDACC_RTC__) /* CUDA's run-time compiler has no system headers */
+#define DXP_DEVICE_ALONE 1
+#define DXP_SHARED
+#define DXP_FN static inline __device__
+typedef unsigned char dxp_u8;
+typedef signed char dxp_i8;
+typedef unsigned short dxp_u16;
+typedef unsigned int dxp_u32;
+typedef unsigned long long dxp_u64;
 #else
 #include <stdint.h>
 #define DXP_SHARED

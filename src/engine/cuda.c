@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine `cuda`: an NVIDIA device through its driver library, without CUDA headers or toolkit.
- * Memory is BRIDGED. Kernels are PTX, or CUDA C if NVRTC is installed.
- *
- *  Kernels cannot use a NIC's window, which would need cuMemHostRegister with DEVICEMAP. So a host
- *  that requests a NIC function for its kernels gets DXP_EUNSUPPORTED. */
+ * Memory is BRIDGED. Kernels are PTX, or CUDA C if NVRTC is installed. They reach a NIC's window as
+ * mapped host memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +25,8 @@ static void cuda_describe(const struct engine *e, struct engine_description *out
 	*out = (struct engine_description){.kind = ENGINE_CUDA,
 					   .name = "cuda",
 					   .compute_units = c->processors,
-					   .memory_kind = DXP_MEMORY_BRIDGED};
+					   .memory_kind = DXP_MEMORY_BRIDGED,
+					   .reaches_host = c->maps_host};
 	snprintf(out->device, sizeof(out->device), "%s", c->name);
 }
 
@@ -117,7 +116,7 @@ static int device_choose(struct engine_cuda *c, const char *part)
 
 static int properties_read(struct engine_cuda *c)
 {
-	int processors = 0, major = 0, minor = 0;
+	int processors = 0, major = 0, minor = 0, maps = 0;
 	int error = c->cu->cuDeviceGetAttribute(&processors, CUDA_DEVICE_PROCESSORS, c->device);
 
 	if (error == CUDA_OK)
@@ -126,6 +125,9 @@ static int properties_read(struct engine_cuda *c)
 	if (error == CUDA_OK)
 		error = c->cu->cuDeviceGetAttribute(&minor, CUDA_DEVICE_CAPABILITY_MINOR,
 						    c->device);
+	if (error == CUDA_OK)
+		error = c->cu->cuDeviceGetAttribute(&maps, CUDA_DEVICE_MAPS_HOST, c->device);
+	c->maps_host = maps != 0;
 	c->processors = (uint32_t)processors;
 	c->capability = (uint32_t)(major * 10 + minor);
 	return error;
@@ -136,6 +138,8 @@ static int context_open(struct engine_cuda *c)
 	int error = properties_read(c);
 
 	if (error == CUDA_OK)
+		error = c->cu->cuDevicePrimaryCtxSetFlags_v2(c->device, CUDA_CONTEXT_MAP_HOST);
+	if (error == CUDA_OK || error == CUDA_CONTEXT_ACTIVE) /* of another slot */
 		error = c->cu->cuDevicePrimaryCtxRetain(&c->context, c->device);
 	if (error == CUDA_OK) {
 		error = c->cu->cuCtxSetCurrent(c->context);
@@ -167,7 +171,7 @@ static int memory_allocate(struct engine_cuda *c)
 	return error == CUDA_OUT_OF_MEMORY ? DXP_ENOMEM : DXP_EIO;
 }
 
-/* Opens the selected device. On failure, frees all that it has opened. */
+/* On failure, frees all that it has opened. */
 static int device_open(struct engine_cuda *c, const struct engine_options *options)
 {
 	int status = context_open(c);

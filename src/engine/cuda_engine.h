@@ -35,6 +35,7 @@ struct engine_cuda {
 	char name[FABRIC_DEVICE_BYTES];
 	uint32_t processors;
 	uint32_t capability; /* times 10: 90 is 9.0 */
+	bool maps_host;      /* kernels can access mapped host memory */
 	uint64_t memory, memory_bytes;
 	uint64_t bounce; /* device address of FLIGHT_BOUNCE_BYTES for overlapping copies */
 	struct cuda_stream *stream; /* for kernels */
@@ -76,6 +77,12 @@ bool cuda_source_is_ptx(const char *text, size_t bytes);
 /* cuda_nvrtc.c. Compiles CUDA C to PTX. The caller frees *ptx after DXP_OK, and always *log, which
  * may be NULL. DXP_EBUILD, DXP_ENOMEM. */
 int cuda_compile(const struct engine_source *source, uint32_t capability, char **ptx, char **log);
+
+/* cuda_window.c. A kernel accesses a NIC's window, which is host memory, at the device address
+ * *pointer. Unmap it when the kernel has ended: the same address range may get another window. */
+int cuda_window_map(struct engine_cuda *c, void *window, uint64_t bytes, uint64_t *pointer,
+		    char text[ENGINE_TEXT_BYTES]);
+void cuda_window_unmap(struct engine_cuda *c, void *window);
 
 /* cuda_edit.c, cuda_launch.c. Implement engine_edit() and engine_run(). */
 int cuda_edit(struct engine *e, const struct engine_edit *edit);

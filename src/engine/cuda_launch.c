@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Launches a kernel. Checks the arguments against the driver's description of it, because the
- * driver does not. */
+/* Launches a kernel. Checks the arguments, because the driver does not. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -25,6 +24,8 @@ struct parameters {
 	uint32_t count;
 	uint32_t shared_bytes;
 	bool shared;
+	void *window; /* of the NIC, mapped for this launch; NULL: none */
+	uint64_t window_pointer;
 };
 
 static struct engine_cuda *cuda_of(const struct engine *e)
@@ -32,7 +33,7 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Returns the largest divisor of `size` that is not greater than `most`. */
+/* Largest divisor of `size` up to `most`. */
 static unsigned divisor(uint64_t size, unsigned most)
 {
 	unsigned d = most;
@@ -89,8 +90,7 @@ static int shape_make(const struct cuda_kernel *k, const struct engine_launch *l
 	return DXP_OK;
 }
 
-/* Sets the local memory of a launch. In CUDA it belongs to the launch and is not a kernel
- * parameter. */
+/* In CUDA, local memory belongs to the launch and is not a kernel parameter. */
 static int shared_set(struct parameters *p, const struct engine_argument *a, uint32_t i,
 		      char text[ENGINE_TEXT_BYTES])
 {
@@ -123,20 +123,37 @@ static int buffer_set(struct engine_cuda *c, struct parameters *p, const struct 
 	return DXP_OK;
 }
 
-static int argument_set(struct engine_cuda *c, const struct cuda_kernel *k, struct parameters *p,
-			const struct engine_argument *a, uint32_t i, char text[ENGINE_TEXT_BYTES])
+/* All NIC arguments of a launch name one window. */
+static int nic_set(struct engine_cuda *c, struct parameters *p, const struct engine_argument *a,
+		   uint32_t i, char text[ENGINE_TEXT_BYTES])
 {
-	size_t bytes = a->kind == COMMAND_ARG_BUFFER ? sizeof(uint64_t) : a->bytes;
-
-	if (a->kind == COMMAND_ARG_LOCAL)
-		return shared_set(p, a, i, text);
-	if (a->kind == COMMAND_ARG_NIC) {
+	if (!c->maps_host) {
 		snprintf(text, ENGINE_TEXT_BYTES,
 			 "argument %u: kernels on this device cannot use the NIC, which is in the "
 			 "host's memory; use SEND from the host",
 			 i);
 		return DXP_EUNSUPPORTED;
 	}
+	if (!p->window) {
+		int status =
+			cuda_window_map(c, a->memory, a->memory_bytes, &p->window_pointer, text);
+		if (status != DXP_OK)
+			return status;
+		p->window = a->memory;
+	}
+	p->at[p->count] = &p->window_pointer;
+	return DXP_OK;
+}
+
+static int argument_set(struct engine_cuda *c, const struct cuda_kernel *k, struct parameters *p,
+			const struct engine_argument *a, uint32_t i, char text[ENGINE_TEXT_BYTES])
+{
+	const bool pointer = a->kind == COMMAND_ARG_BUFFER || a->kind == COMMAND_ARG_NIC;
+	size_t bytes = pointer ? sizeof(uint64_t) : a->bytes;
+	int status = DXP_OK;
+
+	if (a->kind == COMMAND_ARG_LOCAL)
+		return shared_set(p, a, i, text);
 	if (a->kind == COMMAND_ARG_IMAGE || a->kind == COMMAND_ARG_SAMPLER) {
 		snprintf(text, ENGINE_TEXT_BYTES,
 			 "argument %u: kernels on this device accept no images; use a buffer", i);
@@ -149,7 +166,10 @@ static int argument_set(struct engine_cuda *c, const struct cuda_kernel *k, stru
 		return DXP_EINVAL;
 	}
 	p->at[p->count] = (void *)(uintptr_t)a->value;
-	int status = a->kind == COMMAND_ARG_BUFFER ? buffer_set(c, p, a, i, text) : DXP_OK;
+	if (a->kind == COMMAND_ARG_BUFFER)
+		status = buffer_set(c, p, a, i, text);
+	else if (a->kind == COMMAND_ARG_NIC)
+		status = nic_set(c, p, a, i, text);
 	p->count++;
 	return status;
 }
@@ -186,12 +206,37 @@ static int kernel_launch(struct engine_cuda *c, const struct cuda_kernel *k, con
 	return error;
 }
 
+/* Runs the kernel and waits for its end. */
+static int kernel_run(struct engine_cuda *c, const struct cuda_kernel *k,
+		      const struct engine_launch *l, struct parameters *p,
+		      char text[ENGINE_TEXT_BYTES])
+{
+	struct shape shape;
+	int status = arguments_set(c, k, l, p, text);
+
+	if (status == DXP_OK)
+		status = shape_make(k, l, &shape, text);
+	if (status != DXP_OK)
+		return status;
+	int error = kernel_launch(c, k, &shape, p);
+	status = cuda_check(c, error);
+	if (error == CUDA_OK) {
+		error = c->cu->cuStreamSynchronize(c->stream);
+		status = cuda_check(c, error) == DXP_OK ? DXP_OK : DXP_EDEVICE;
+	}
+	c->engine.native = error;
+	if (error != CUDA_OK)
+		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %.120s (%d)%s", l->kernel,
+			 cuda_error_text(c->cu, error), error,
+			 cuda_error_sticky(error) ? "; restart the xPU" : "");
+	return status == DXP_ENOMEM ? DXP_EDEVICE : status;
+}
+
 int cuda_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
 {
 	struct engine_cuda *c = cuda_of(e);
 	struct parameters p = {.count = 0};
 	struct cuda_kernel *k = NULL;
-	struct shape shape;
 	int status = cuda_enter(c, text);
 
 	if (status == DXP_OK && (l->offset[0] | l->offset[1] | l->offset[2]) != 0) {
@@ -203,21 +248,9 @@ int cuda_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_T
 	if (status == DXP_OK)
 		status = cuda_kernel_find(c, l->program, l->kernel, &k, text);
 	if (status == DXP_OK)
-		status = arguments_set(c, k, l, &p, text);
-	if (status == DXP_OK)
-		status = shape_make(k, l, &shape, text);
-	if (status != DXP_OK)
-		return status;
-	int error = kernel_launch(c, k, &shape, &p);
-	status = cuda_check(c, error);
-	if (error == CUDA_OK) {
-		error = c->cu->cuStreamSynchronize(c->stream);
-		status = cuda_check(c, error) == DXP_OK ? DXP_OK : DXP_EDEVICE;
-	}
-	e->native = error;
-	if (error != CUDA_OK)
-		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %.120s (%d)%s", l->kernel,
-			 cuda_error_text(c->cu, error), error,
-			 cuda_error_sticky(error) ? "; restart the xPU" : "");
-	return status == DXP_ENOMEM ? DXP_EDEVICE : status;
+		status = kernel_run(c, k, l, &p, text);
+	/* If the wait failed, the kernel may still run. Then the window stays mapped. */
+	if (p.window && (status == DXP_OK || c->cu->cuStreamSynchronize(c->stream) == CUDA_OK))
+		cuda_window_unmap(c, p.window);
+	return status;
 }

@@ -22,10 +22,12 @@ enum cuda_error {
 	CUDA_NO_DEVICE = 100,
 	CUDA_NOT_FOUND = 500,
 	CUDA_LAUNCH_OUT_OF_RESOURCES = 701,
+	CUDA_CONTEXT_ACTIVE = 708,
 };
 
 /* CUdevice_attribute, CUfunction_attribute, CUjit_option, and flags. */
 #define CUDA_DEVICE_PROCESSORS       16
+#define CUDA_DEVICE_MAPS_HOST        19
 #define CUDA_DEVICE_CAPABILITY_MAJOR 75
 #define CUDA_DEVICE_CAPABILITY_MINOR 76
 #define CUDA_FUNCTION_THREADS_MAX    0
@@ -34,7 +36,9 @@ enum cuda_error {
 #define CUDA_JIT_INFO_LOG_BYTES      4
 #define CUDA_JIT_ERROR_LOG           5
 #define CUDA_JIT_ERROR_LOG_BYTES     6
+#define CUDA_CONTEXT_MAP_HOST        8u
 #define CUDA_HOST_PORTABLE           1u
+#define CUDA_HOST_MAPPED             2u
 #define CUDA_STREAM_NON_BLOCKING     1u
 #define CUDA_EVENT_BLOCKING          1u
 #define CUDA_EVENT_NO_TIMING         2u
@@ -47,6 +51,7 @@ enum cuda_error {
 	X(cuDeviceGet, (int *device, int ordinal))                                              \
 	X(cuDeviceGetName, (char *name, int bytes, int device))                                 \
 	X(cuDeviceGetAttribute, (int *value, int attribute, int device))                        \
+	X(cuDevicePrimaryCtxSetFlags_v2, (int device, unsigned flags))                          \
 	X(cuDevicePrimaryCtxRetain, (struct cuda_context * *context, int device))               \
 	X(cuDevicePrimaryCtxRelease_v2, (int device))                                           \
 	X(cuCtxSetCurrent, (struct cuda_context * context))                                     \
@@ -54,6 +59,7 @@ enum cuda_error {
 	X(cuMemAlloc_v2, (uint64_t * pointer, size_t bytes))                                    \
 	X(cuMemFree_v2, (uint64_t pointer))                                                     \
 	X(cuMemHostRegister_v2, (void *base, size_t bytes, unsigned flags))                     \
+	X(cuMemHostGetDevicePointer_v2, (uint64_t * pointer, void *base, unsigned flags))       \
 	X(cuMemHostUnregister, (void *base))                                                    \
 	X(cuMemcpyHtoDAsync_v2,                                                                 \
 	  (uint64_t to, const void *from, size_t bytes, struct cuda_stream *stream))            \

@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "engine/cuda_engine.h"
 #include "engine/limits.h"
+#include "engine/ocl_include.h"
 
 #define OPTIONS_MAX 32
 
@@ -116,27 +117,59 @@ static int program_compile(struct nvrtc_program *p, const char *options, uint32_
 	return error == 0 ? DXP_OK : DXP_EBUILD;
 }
 
-/* NVRTC needs strings with a final zero, so the texts are copied. It finds headers by their names
- * in #include lines. */
+/* Headers of kernels, which all have one text. */
+static const char *const own_headers[] = {"dxp/device.h", "dxp/window.h", "dxp/shared.h",
+					  "dxp/reduction.h"};
+
+/* Texts of a program and its headers, and the names of the headers in #include lines. */
+struct texts {
+	char **copies; /* NVRTC needs a final zero */
+	const char **texts, **names;
+	int count;
+};
+
+static bool texts_make(const struct engine_source *s, struct texts *t)
+{
+	const size_t most = s->file_count + ARRAY_COUNT(own_headers);
+
+	t->copies = calloc(s->file_count, sizeof(*t->copies));
+	t->texts = calloc(most, sizeof(*t->texts));
+	t->names = calloc(most, sizeof(*t->names));
+	if (!t->copies || !t->texts || !t->names)
+		return false;
+	for (uint32_t i = 0; i < s->file_count; i++, t->count++) {
+		t->copies[i] = strndup(s->files[i].data, s->files[i].bytes);
+		if (!t->copies[i])
+			return false;
+		t->texts[i] = t->copies[i];
+		t->names[i] = s->files[i].name;
+	}
+	/* The program's own files come first, so they count if the name is the same. */
+	for (size_t i = 0; i < ARRAY_COUNT(own_headers); i++, t->count++) {
+		t->texts[t->count] = ocl_device_header;
+		t->names[t->count] = own_headers[i];
+	}
+	return true;
+}
+
+static void texts_free(const struct engine_source *s, struct texts *t)
+{
+	for (uint32_t i = 0; t->copies && i < s->file_count; i++)
+		free(t->copies[i]);
+	free(t->copies);
+	free(t->texts);
+	free(t->names);
+}
+
 static int program_create(const struct engine_source *s, struct nvrtc_program **out)
 {
-	char **texts = calloc(s->file_count, sizeof(*texts));
-	const char **names = calloc(s->file_count, sizeof(*names));
-	bool copied = texts && names;
+	struct texts t = {.count = 0};
+	int error = -1;
 
-	for (uint32_t i = 0; copied && i < s->file_count; i++) {
-		names[i] = s->files[i].name;
-		texts[i] = strndup(s->files[i].data, s->files[i].bytes);
-		copied = texts[i] != NULL;
-	}
-	int error = copied ? library.nvrtcCreateProgram(out, texts[0], "program.cu",
-							(int)s->file_count - 1,
-							(const char *const *)texts + 1, names + 1)
-			   : -1;
-	for (uint32_t i = 0; texts && i < s->file_count; i++)
-		free(texts[i]);
-	free(texts);
-	free(names);
+	if (texts_make(s, &t))
+		error = library.nvrtcCreateProgram(out, t.texts[0], "program.cu", t.count - 1,
+						   t.texts + 1, t.names + 1);
+	texts_free(s, &t);
 	return error == 0 ? DXP_OK : DXP_ENOMEM;
 }
 

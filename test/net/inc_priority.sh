@@ -66,7 +66,7 @@ results() {
 		exit 0
 	}
 	# 2500 packets/s of up to 1400 bytes exceed 10 Mbit/s
-	on h3 "$tests/inc-flood" garbage 10.77.0.2 20 0 0 2500 >/dev/null &
+	on h3 "$tests/inc-flood" garbage 10.77.0.2 600 0 0 2500 >/dev/null &
 	job+=($!)
 	for _ in {1..1200}; do # at most 120 s
 		[ "$(drops)" -eq 0 ] || break

@@ -13,8 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-#define ERROR_OTHER 999
-#define BLOCKS_MAX  64
+#define ERROR_OTHER  999
+#define ERROR_LOCKED 712
+#define BLOCKS_MAX   64
+/* added to the address of mapped host memory, so that kernels can use only the device's address */
+#define MAPPED_AT (1ull << 56)
 
 /* The runtime compiler NVRTC, if present, requests this function from every driver. */
 API int cuGetExportTable(const void **table, const void *id);
@@ -42,6 +45,12 @@ static struct {
 	uint64_t at;
 	size_t bytes;
 } blocks[BLOCKS_MAX];
+/* locked ranges of host memory */
+static struct {
+	const uint8_t *at;
+	size_t bytes;
+	bool mapped;
+} locked[BLOCKS_MAX];
 static unsigned calls, fail_at, alive;
 /* error that fake_cuda_fail selected; error of a kernel, which every later call returns */
 static int fail_error, stays;
@@ -233,8 +242,14 @@ int cuDeviceGetName(char *name, int bytes, int device)
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
 	CALL(*value = attribute == CUDA_DEVICE_PROCESSORS         ? 4
+		      : attribute == CUDA_DEVICE_MAPS_HOST        ? 1
 		      : attribute == CUDA_DEVICE_CAPABILITY_MAJOR ? 7
 								  : 5);
+}
+
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
+{
+	CALL(error = flags == CUDA_CONTEXT_MAP_HOST ? CUDA_OK : CUDA_INVALID_VALUE);
 }
 
 int cuDevicePrimaryCtxRetain(struct cuda_context **context, int device)
@@ -299,14 +314,83 @@ int cuMemFree_v2(uint64_t pointer)
 	CALL(error = block_remove(pointer));
 }
 
+/* A range can be locked once. Caller holds the lock. */
+static int locked_add(const uint8_t *base, size_t bytes, unsigned flags)
+{
+	int place = -1;
+
+	if (!base)
+		return CUDA_INVALID_VALUE;
+	for (int i = 0; i < BLOCKS_MAX; i++) {
+		if (!locked[i].at)
+			place = i;
+		else if (base < locked[i].at + locked[i].bytes && locked[i].at < base + bytes)
+			return ERROR_LOCKED;
+	}
+	if (place < 0)
+		return CUDA_OUT_OF_MEMORY;
+	locked[place].at = base;
+	locked[place].bytes = bytes;
+	locked[place].mapped = flags & CUDA_HOST_MAPPED;
+	alive++;
+	return CUDA_OK;
+}
+
+static int locked_find(const void *base)
+{
+	for (int i = 0; i < BLOCKS_MAX; i++)
+		if (base && locked[i].at == base)
+			return i;
+	return -1;
+}
+
+/* A release that a test lets fail does unlock the range, which can then be locked again. */
+static int locked_remove(const void *base, int fate)
+{
+	int i = locked_find(base);
+
+	if (i < 0)
+		return CUDA_INVALID_VALUE;
+	locked[i].at = NULL;
+	alive -= fate == CUDA_OK;
+	return fate;
+}
+
+void *fake_address(uint64_t pointer)
+{
+	void *host = (void *)(uintptr_t)(pointer - MAPPED_AT);
+
+	if (pointer < MAPPED_AT)
+		return (void *)(uintptr_t)pointer;
+	pthread_mutex_lock(&fake_lock);
+	int i = locked_find(host);
+	bool mapped = i >= 0 && locked[i].mapped;
+	pthread_mutex_unlock(&fake_lock);
+	return mapped ? host : NULL;
+}
+
 int cuMemHostRegister_v2(void *base, size_t bytes, unsigned flags)
 {
-	CALL(alive++);
+	CALL(error = locked_add(base, bytes, flags));
+}
+
+int cuMemHostGetDevicePointer_v2(uint64_t *pointer, void *base, unsigned flags)
+{
+	CALL({
+		int i = locked_find(base);
+		if (i < 0 || !locked[i].mapped)
+			error = CUDA_INVALID_VALUE;
+		else
+			*pointer = (uint64_t)(uintptr_t)base + MAPPED_AT;
+	});
 }
 
 int cuMemHostUnregister(void *base)
 {
-	CALL(alive--);
+	pthread_mutex_lock(&fake_lock);
+	int error = locked_remove(base, fake_fate());
+	pthread_mutex_unlock(&fake_lock);
+	return error;
 }
 
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, struct cuda_stream *stream)

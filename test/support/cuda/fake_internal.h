@@ -4,6 +4,7 @@
 #define FAKE_INTERNAL_H
 
 #include <pthread.h>
+#include <stdalign.h>
 
 #include "fake_cuda.h"
 #include "engine/cuda_library.h"
@@ -11,6 +12,8 @@
 #define API         __attribute__((visibility("default")))
 #define ERROR_PTX   218
 #define ERROR_FAULT 700
+
+#define FAKE_PARAMETERS_MAX 6
 
 #define DECLARE(name, parameters) API int name parameters;
 CUDA_FUNCTIONS(DECLARE)
@@ -28,15 +31,21 @@ struct task {
 	struct cuda_event *event;  /* to record when the task completes, or NULL */
 	const struct entry *entry; /* to run, or NULL */
 	unsigned grid, block;
-	uint64_t parameters[4];
+	struct parameter {
+		alignas(8) uint8_t bytes[32];
+	} parameters[FAKE_PARAMETERS_MAX];
 };
 
 struct entry {
 	const char *name;
 	unsigned parameter_count;
-	size_t parameter_bytes[4];
+	size_t parameter_bytes[FAKE_PARAMETERS_MAX];
 	int (*run)(const struct task *t);
 };
+
+/* Returns the memory at a device address; NULL: host memory that is not mapped now. Without the
+ * lock. */
+void *fake_address(uint64_t pointer);
 
 extern pthread_mutex_t fake_lock;
 

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include <dxp/device.h>
+
 #include "fake_internal.h"
 
 #define ENTRIES_MAX 16
@@ -16,19 +18,34 @@ struct cuda_module {
 	unsigned count;
 };
 
+static uint64_t word(const struct task *t, int i)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, t->parameters[i].bytes, t->entry->parameter_bytes[i]);
+	return value;
+}
+
+static void *pointer(const struct task *t, int i)
+{
+	return fake_address(word(t, i));
+}
+
 static int add_run(const struct task *t)
 {
-	const uint32_t *a = (const uint32_t *)(uintptr_t)t->parameters[0];
-	uint32_t *out = (uint32_t *)(uintptr_t)t->parameters[1];
+	const uint32_t *a = pointer(t, 0);
+	uint32_t *out = pointer(t, 1);
 
+	if (!a)
+		return ERROR_FAULT;
 	for (unsigned i = 0; i < t->grid * t->block; i++)
-		out[i] = a[i] + (uint32_t)t->parameters[2];
+		out[i] = a[i] + (uint32_t)word(t, 2);
 	return CUDA_OK;
 }
 
 static int share_run(const struct task *t)
 {
-	uint32_t *out = (uint32_t *)(uintptr_t)t->parameters[0];
+	uint32_t *out = pointer(t, 0);
 
 	for (unsigned i = 0; i < t->grid * t->block; i++)
 		out[i] = t->block - 1 - i % t->block;
@@ -40,10 +57,52 @@ static int crash_run(const struct task *t)
 	return ERROR_FAULT;
 }
 
+/* Kernels of test/unit/slot_nic_cuda.c. */
+static int put_run(const struct task *t)
+{
+	struct dxp_window *nic = pointer(t, 0);
+	int64_t *out = pointer(t, 1);
+	struct dxp_nic_event sent = {0};
+	struct dxp_target to;
+	struct dxp_entry from, there;
+
+	if (!nic)
+		return ERROR_FAULT;
+	memcpy(&to, t->parameters[2].bytes, sizeof(to));
+	memcpy(&from, t->parameters[3].bytes, sizeof(from));
+	memcpy(&there, t->parameters[4].bytes, sizeof(there));
+	out[0] = dxp_post_put(nic, 0, &to, &from, &there, DXP_FLAG_NOTIFY, 1234, 5);
+	out[1] = dxp_sent_wait(nic, &sent, word(t, 5));
+	if (out[1] == DXP_OK)
+		out[2] = sent.status;
+	return CUDA_OK;
+}
+
+static int await_run(const struct task *t)
+{
+	struct dxp_window *nic = pointer(t, 0);
+	int64_t *out = pointer(t, 1);
+
+	if (!nic)
+		return ERROR_FAULT;
+	out[0] = dxp_total_wait(nic, word(t, 2), word(t, 3));
+	out[1] = dxp_received_wait(nic, word(t, 3));
+	if (out[1] == DXP_OK) {
+		out[2] = (int64_t)dxp_received_peek(nic)->imm;
+		dxp_received_release(nic);
+	}
+	return CUDA_OK;
+}
+
 static const struct entry entries[] = {
 	{"add", 3, {8, 8, 4}, add_run},
 	{"share", 1, {8}, share_run},
 	{"crash", 1, {8}, crash_run},
+	{"put",
+	 6,
+	 {8, 8, sizeof(struct dxp_target), sizeof(struct dxp_entry), sizeof(struct dxp_entry), 8},
+	 put_run},
+	{"await", 4, {8, 8, 8, 8}, await_run},
 };
 
 static const struct entry *entry_find(const char *name, size_t bytes)
@@ -130,6 +189,6 @@ int cuLaunchKernel(struct cuda_function *function, unsigned grid_x, unsigned gri
 			 .block = block_x * block_y * block_z};
 
 	for (unsigned i = 0; i < function->entry->parameter_count; i++)
-		memcpy(&t.parameters[i], parameters[i], function->entry->parameter_bytes[i]);
+		memcpy(t.parameters[i].bytes, parameters[i], function->entry->parameter_bytes[i]);
 	CALL(error = fake_task_add(stream, &t));
 }
