@@ -79,11 +79,11 @@ void registry_repin_fill(const struct registry *r, const struct roster_node *n,
 /* Returns a live node that would not learn the new key; NULL: there is none. */
 static const struct roster_node *excluded_find(const struct registry *r)
 {
-	const struct roster_node *n = roster_next(&r->roster, WIRE_NODE_FIRST);
+	const struct roster_node *n = roster_next(&r->roster, WIRE_NODE_FIRST, false);
 
 	while (n && (n->state != NODE_ALIVE || !n->key ||
 		     n->entry.capabilities & MANAGE_CAPABILITY_REPINNED))
-		n = roster_next(&r->roster, n->entry.id + 1u);
+		n = roster_next(&r->roster, n->entry.id + 1u, false);
 	return n;
 }
 
