@@ -11,6 +11,8 @@
 	{.name = "RLTP " name_, .ops = &peer_rltp, .variant = variant_}
 #define CONTENDER_TCP_CUBIC {.name = "TCP cubic", .ops = &peer_tcp, .variant = "cubic"}
 #define CONTENDER_TCP_BBR {.name = "TCP bbr", .ops = &peer_tcp, .variant = "bbr"}
+#define CONTENDER_TLS {.name = "TLS 1.3", .module = "dxp-bench-tls.so", .variant = ""}
+#define CONTENDER_KTLS {.name = "TLS 1.3, kernel", .module = "dxp-bench-tls.so", .variant = "ktls"}
 #define CONTENDER_FABRIC(provider) \
 	{.name = "libfabric " provider, .module = "dxp-bench-libfabric.so", .variant = provider}
 #define CONTENDER_UCX_TCP {.name = "UCX tcp", .module = "dxp-bench-ucx.so", .variant = "tcp"}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench secure`: the cost of packet protection, for PUT and NAP between two processes, and for
- * handshakes: both sides' cryptography on one core. */
+/* `dxp bench secure`: the cost of packet protection, for PUT and NAP between two processes, beside
+ * TCP and TLS 1.3 over it; and for handshakes: both sides' cryptography on one core. */
 #include <time.h>
 
 #include <dxp/status.h>
@@ -22,6 +22,9 @@ static const struct contender contenders[] = {
 	CONTENDER_RLTP_AS("none", ""),
 	CONTENDER_RLTP_AS("integrity", "integrity"),
 	CONTENDER_RLTP_AS("encrypt", "encrypt"),
+	CONTENDER_TCP_CUBIC,
+	CONTENDER_TLS,
+	CONTENDER_KTLS,
 };
 
 struct shape {

@@ -273,6 +273,11 @@ static const struct option_row rows[] = {
 	 "machine; encrypt; integrity: a tag, payload in clear; none; peers must have the same; "
 	 "also DXP_PROTECT (docs/guide/security.md)",
 	 PARSED(option_protect_set, NULL, "auto")},
+	{"peer-keys", "MODE",
+	 "nodes that prove no key pair, such as those of earlier releases: auto (default): "
+	 "sessions with protection refuse them if this daemon joined with a token, but not those "
+	 "of --outside; require: refuse all; allow; also DXP_PEER_KEYS (docs/guide/security.md)",
+	 PARSED(option_peer_keys_set, NULL, "auto")},
 	{"payload-crc", "MODE",
 	 "checksum over the payload of packets without a tag: auto (default): yes, but not between "
 	 "processes of one machine; always; never; peers may differ; also DXP_PAYLOAD_CRC",

@@ -39,7 +39,7 @@ static struct {
 	uint16_t modes;
 	uint64_t groups, memory, lease_s, window, segment, spin_us, ready_fd, socket_priority;
 	uint64_t stats_port;
-	bool native, no_icrc_check, verbose;
+	bool native, no_icrc_check, list_any, verbose;
 } a = {
 	.groups = SWITCH_GROUPS_DEFAULT,
 	.memory = SWITCH_MEMORY_DEFAULT,
@@ -93,6 +93,12 @@ static const char *segment_parse(const char *text, void *to)
 		return "is 256 to 8912, a multiple of 16";
 	*(uint64_t *)to = bytes;
 	return NULL;
+}
+
+static const char *list_parse(const char *text, void *to)
+{
+	*(bool *)to = strcmp(text, "any") == 0;
+	return *(bool *)to || strcmp(text, "members") == 0 ? NULL : "is members or any";
 }
 
 static const char *name_parse(const char *text, void *to)
@@ -189,6 +195,11 @@ static const struct option_row rows[] = {
 	{"no-icrc-check", NULL,
 	 "accept packets with a wrong invariant CRC; sent packets always have a right one",
 	 OPTION_FLAG, &a.no_icrc_check},
+	{"list", "WHO",
+	 "who reads the groups and refusals of this switch by `dxp inc`: members (default): this "
+	 "machine all, another one the groups of which it has members or a switch, and its own "
+	 "refusals; any: all programs read all",
+	 OPTION_PARSED, &a.list_any, .parse = list_parse, .initial = "members"},
 	{"name", "NAME", "name that `dxp inc` shows, up to 31 characters; default the host name",
 	 OPTION_PARSED, &a.name, .parse = name_parse},
 	{"key", "FILE",
@@ -299,7 +310,8 @@ int switch_options_parse(int argc, char **argv, struct serve_options *out)
 			 .window = (uint16_t)a.window,
 			 .segment_bytes = (uint16_t)a.segment,
 			 .modes = a.modes,
-			 .no_icrc_check = a.no_icrc_check},
+			 .no_icrc_check = a.no_icrc_check,
+			 .list_any = a.list_any},
 		.plane = a.plane,
 		.ports = a.ports.values,
 		.port_count = a.ports.count,

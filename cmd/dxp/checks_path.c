@@ -265,7 +265,10 @@ static void check_protection(struct check *c, const struct paths *p, const struc
 	if (path_view(p->fabric, path->row->id, &view) != DXP_OK)
 		check_set(c, CHECK_FAIL, "protection", NULL, "%s", dxp_fabric_error(NULL));
 	else if (view.protect == WIRE_PROTECT_ENCRYPT)
-		check_set(c, CHECK_OK, "protection", NULL, "encrypt: AES-128-GCM");
+		check_set(c, CHECK_OK, "protection", NULL, "encrypt: AES-128-GCM, %s",
+			  view.keyed                ? "key pairs of both sides proven"
+			  : view.state == RLTP_OPEN ? "only the fabric key proven"
+						    : "but the session has closed");
 	else if (view.protect == WIRE_PROTECT_INTEGRITY)
 		check_set(c, CHECK_OK, "protection", NULL,
 			  "integrity: anybody on the path can read the packets, but not change "

@@ -80,9 +80,11 @@ static bool folder_fits(const struct joining *j, const struct control *q)
 	if (strcmp(pinned, key_format(j->token.manager, own)) == 0 ||
 	    (!*pinned && (!*manager || manager_same(manager, q))))
 		return true;
-	print_fail("%s belongs to the fabric of another manager, %s; name this one with --context, "
-		   "choose another folder with --dir, or remove that one",
-		   j->folder, *manager ? manager : pinned);
+	print_fail(
+		"%s belongs to the fabric of another manager, %s; name this one with --context, "
+		"choose another folder with --dir, or remove that one; if the manager's key pair "
+		"was replaced, run `dxp keys fetch` first, or get a new token",
+		j->folder, *manager ? manager : pinned);
 	return false;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp keys`: shows and replaces the key pair of this machine or user, and the fabric
- * key.
+/* Implements `dxp keys`: shows and replaces the key pair of this machine or user, that of the
+ * manager, and the fabric key.
  *
  * A new private key is in node.key.next before the manager records its public key, and becomes
  * node.key afterwards. So an interrupted command loses no key: the next run finds out from the
@@ -18,16 +18,19 @@
 #include "cmd/dxp/control.h"
 #include "cmd/dxp/folder.h"
 #include "cmd/dxp/keys_fabric.h"
+#include "cmd/dxp/keys_manager.h"
 #include "cmd/dxp/session.h"
 #include "host/config.h"
 
 enum keys_action { KEYS_SHOW, KEYS_ROTATE, KEYS_FETCH };
 
+#define OVERLAP_DEFAULT UINT64_MAX
+
 struct keys_command {
 	struct session_options o;
 	enum keys_action action;
-	bool fabric, force;
-	uint64_t overlap_s;
+	bool fabric, manager_key, force;
+	uint64_t overlap_s; /* OVERLAP_DEFAULT: that of the key */
 	char folder[PATH_BYTES];
 	struct control q; /* the manager, and the key in node.key */
 };
@@ -63,10 +66,10 @@ static int admission_get(const struct control *q, const uint8_t key[KEYS_BYTES],
 	return out->status;
 }
 
-/* Writes the path of the fabric key's file. */
-static bool key_path(const struct keys_command *k, char out[PATH_BYTES])
+/* Writes the path of a file in the folder. */
+static bool key_path(const struct keys_command *k, const char *name, char out[PATH_BYTES])
 {
-	return snprintf(out, PATH_BYTES, "%s/fabric.key", k->folder) < PATH_BYTES;
+	return snprintf(out, PATH_BYTES, "%s/%s", k->folder, name) < PATH_BYTES;
 }
 
 static int show(struct keys_command *k)
@@ -74,29 +77,34 @@ static int show(struct keys_command *k)
 	char own[KEY_TEXT_BYTES], manager[KEY_TEXT_BYTES], address[UDP_ADDRESS_TEXT_BYTES];
 	uint8_t public_key[KEYS_BYTES];
 	struct keys_fabric fabric = {0};
-	char file[PATH_BYTES];
+	struct keys_manager pinned = {0};
+	char file[PATH_BYTES], pin[PATH_BYTES];
 	struct admission a;
 
-	if (!keys_public(k->q.private_key, public_key) || !key_path(k, file))
+	if (!keys_public(k->q.private_key, public_key) || !key_path(k, "fabric.key", file) ||
+	    !key_path(k, "manager.pub", pin))
 		return print_fail("not enough memory");
 	key_format(public_key, own);
 	key_format(k->q.manager_key, manager);
 	address_format(&k->q.manager, address);
 	const bool admitted = admission_get(&k->q, k->q.private_key, &a) == DXP_OK;
-	if (admitted)
-		keys_fabric_get(&k->q, file, &fabric); /* unknown to earlier managers */
+	if (admitted) { /* unknown to earlier managers */
+		keys_fabric_get(&k->q, file, &fabric);
+		keys_manager_get(&k->q, pin, &pinned);
+	}
 	if (k->o.json)
-		return print_json_text(json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:o}",
-						 "folder", k->folder, "key", own, "manager",
-						 address, "manager_key", manager, "admitted",
-						 admitted, "name", a.name, "role", a.role, "reason",
-						 a.reason, "fabric", keys_fabric_json(&fabric)));
+		return print_json_text(json_pack(
+			"{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:o, s:o}", "folder", k->folder,
+			"key", own, "manager", address, "manager_key", manager, "admitted",
+			admitted, "name", a.name, "role", a.role, "reason", a.reason, "fabric",
+			keys_fabric_json(&fabric), "manager_pair", keys_manager_json(&pinned)));
 	printf("key       %s  (%s/node.key)\n", own, k->folder);
 	if (admitted)
 		printf("admitted  as %s, role %s\n", a.name, a.role);
 	else
 		printf("admitted  no: %s\n", a.reason);
 	printf("manager   %s at %s\n", manager, address);
+	keys_manager_print(&pinned, pin);
 	keys_fabric_print(&fabric, file);
 	keys_erase(&fabric, sizeof(fabric));
 	return EXIT_DONE;
@@ -206,12 +214,14 @@ static int fabric_report(const struct keys_command *k, const struct keys_fabric 
 static int fabric_rotate(struct keys_command *k)
 {
 	struct keys_fabric f = {0};
+	const uint64_t overlap_s =
+		k->overlap_s == OVERLAP_DEFAULT ? strtoull(KEYS_OVERLAP_S, NULL, 10) : k->overlap_s;
 	char file[PATH_BYTES];
 	int code = EXIT_FAILED;
 
-	if (!key_path(k, file))
+	if (!key_path(k, "fabric.key", file))
 		return print_fail("the path of the folder is too long; choose a shorter one");
-	int status = keys_fabric_rotate(&k->q, file, k->overlap_s, k->force, &f);
+	int status = keys_fabric_rotate(&k->q, file, overlap_s, k->force, &f);
 	if (status == DXP_OK)
 		code = fabric_report(k, &f, file);
 	else if (status == DXP_ETIMEDOUT)
@@ -228,14 +238,52 @@ static int fabric_rotate(struct keys_command *k)
 	return code;
 }
 
-static int fabric_fetch(struct keys_command *k)
+static int manager_report(const struct keys_command *k, const struct keys_manager *m,
+			  const char *file)
+{
+	if (k->o.json)
+		return print_json_text(keys_manager_json(m));
+	printf("the manager has a new key pair; running nodes learn it within 3 s, and tokens made "
+	       "before are valid while it accepts the former one\n");
+	keys_manager_print(m, file);
+	return EXIT_DONE;
+}
+
+static int manager_rotate(struct keys_command *k)
+{
+	const uint64_t overlap_s =
+		k->overlap_s == OVERLAP_DEFAULT ? KEYS_MANAGER_OVERLAP_S : k->overlap_s;
+	struct keys_manager m = {0};
+	char file[PATH_BYTES];
+
+	if (!key_path(k, "manager.pub", file))
+		return print_fail("the path of the folder is too long; choose a shorter one");
+	int status = keys_manager_rotate(&k->q, file, overlap_s, k->force, &m);
+	if (status == DXP_OK)
+		return manager_report(k, &m, file);
+	if (status == DXP_ETIMEDOUT)
+		return print_fail("%s; if it has recorded the new key pair, `dxp keys show` prints "
+				  "the next generation",
+				  k->q.text);
+	if (!m.known)
+		return print_fail("the key pair of the manager was not replaced: %s", k->q.text);
+	return print_fail("the key pair of the manager was replaced, but %s was not written: %s; "
+			  "repair this and run `dxp keys fetch`",
+			  file, strerror(errno));
+}
+
+/* Writes the present fabric key, and the present public key of the manager, to the folder. */
+static int fetch(struct keys_command *k)
 {
 	struct keys_fabric f = {0};
-	char file[PATH_BYTES];
+	struct keys_manager m = {0};
+	char file[PATH_BYTES], pin[PATH_BYTES];
 	int code = EXIT_FAILED;
 
-	if (!key_path(k, file))
+	if (!key_path(k, "fabric.key", file) || !key_path(k, "manager.pub", pin))
 		return print_fail("the path of the folder is too long; choose a shorter one");
+	if (keys_manager_get(&k->q, pin, &m) == DXP_OK && !keys_manager_store(&m, pin))
+		return print_fail("cannot write %s: %s", pin, strerror(errno));
 	if (keys_fabric_get(&k->q, file, &f) != DXP_OK) {
 		print_fail("%s", k->q.text);
 	} else if (f.stored || keyfile_write(file, f.key) == DXP_OK) {
@@ -250,9 +298,12 @@ static int action_run(struct keys_command *k, const struct folder *p)
 {
 	switch (k->action) {
 	case KEYS_SHOW: return show(k);
-	case KEYS_FETCH: return fabric_fetch(k);
-	default: return k->fabric ? fabric_rotate(k) : rotate(k, p);
+	case KEYS_FETCH: return fetch(k);
+	default: break;
 	}
+	if (k->manager_key)
+		return manager_rotate(k);
+	return k->fabric ? fabric_rotate(k) : rotate(k, p);
 }
 
 /* Finds the folder, and locks it as its owner to write in it. */
@@ -292,20 +343,23 @@ static bool action_parse(const char *text, enum keys_action *out)
 
 int command_keys(int argc, char **argv)
 {
-	struct keys_command k = {.overlap_s = strtoull(KEYS_OVERLAP_S, NULL, 10)};
+	struct keys_command k = {.overlap_s = OVERLAP_DEFAULT};
 	const struct option_row rows[] = {
 		DIRECTORY_ROWS(k.o.fabric.directory),
 		COMMON_ROW("manager", "ADDRESS", "the manager (default: from the folder)",
 			   k.o.fabric.manager),
 		{"fabric", NULL, "rotate: the fabric key, in place of this machine's key pair",
 		 OPTION_FLAG, &k.fabric},
+		{"manager-key", NULL,
+		 "rotate: the key pair of the manager, in place of this machine's", OPTION_FLAG,
+		 &k.manager_key},
 		{"overlap", "SECONDS",
-		 "rotate --fabric: nodes accept the former key for this time "
-		 "(default " KEYS_OVERLAP_S ")",
+		 "rotate --fabric, --manager-key: how long the former key is accepted (default 10, "
+		 "at most 86400; for the manager 2592000, which is 30 days, at most 3456000)",
 		 OPTION_NUMBER, &k.overlap_s, 0, KEYS_OVERLAP_MAX_S},
 		{"force", NULL,
-		 "rotate --fabric: also if nodes of earlier releases lose the others, or the last "
-		 "rotation is not complete",
+		 "rotate --fabric, --manager-key: also if nodes of earlier releases are lost, or "
+		 "the last rotation is not complete",
 		 OPTION_FLAG, &k.force},
 		JSON_ROW(k.o.json)};
 	const struct usage usage = {
@@ -319,8 +373,14 @@ int command_keys(int argc, char **argv)
 		"it again. With --fabric, it replaces\n"
 		"the key that all nodes share. All nodes use the new one within 3 s, and sessions "
 		"stay open. Needs the role operator.\n"
+		"With --manager-key, it replaces the key pair of the manager, which all machines "
+		"and tokens name. Running nodes learn the\n"
+		"new one within 3 s. Machines that are off, and tokens, may use the former one "
+		"during the overlap. Needs the role\n"
+		"operator.\n"
 		"fetch writes the present fabric key to FOLDER/fabric.key, for programs that do "
-		"not join, such as `dxp top --fabric`.",
+		"not join, such as `dxp top --fabric`,\n"
+		"and the manager's public key to FOLDER/manager.pub.",
 		ACCEPTS(rows, 1, 1)};
 	struct arguments args;
 
@@ -330,8 +390,17 @@ int command_keys(int argc, char **argv)
 		print_fail("write `dxp keys show`, `dxp keys rotate` or `dxp keys fetch`");
 		return EXIT_USAGE;
 	}
-	if (k.force && !k.fabric) {
-		print_fail("--force is for `dxp keys rotate --fabric`");
+	if (k.force && !k.fabric && !k.manager_key) {
+		print_fail("--force is for `dxp keys rotate --fabric` and --manager-key");
+		return EXIT_USAGE;
+	}
+	if (!k.manager_key && k.overlap_s != OVERLAP_DEFAULT &&
+	    k.overlap_s > KEYS_FABRIC_OVERLAP_MAX_S) {
+		print_fail("--overlap of --fabric is at most %d", KEYS_FABRIC_OVERLAP_MAX_S);
+		return EXIT_USAGE;
+	}
+	if (k.fabric && k.manager_key) {
+		print_fail("rotate one key after the other: --fabric or --manager-key");
 		return EXIT_USAGE;
 	}
 	return keys_run(&k);

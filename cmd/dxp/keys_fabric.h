@@ -15,7 +15,9 @@
 /* s; longer than the time after which a node that lost some datagrams has the new key */
 #define KEYS_OVERLAP_S "10"
 
-#define KEYS_OVERLAP_MAX_S 86400 /* s; the manager accepts no longer one */
+/* s; the manager accepts no longer one: for the fabric key, for any key */
+#define KEYS_FABRIC_OVERLAP_MAX_S 86400
+#define KEYS_OVERLAP_MAX_S        3456000
 
 struct keys_fabric {
 	bool known;  /* the manager has answered, so the other members are valid */

@@ -95,7 +95,7 @@ int command_node(int argc, char **argv)
 		{"overlap", "SECONDS",
 		 "with --rotate: nodes accept the former key for this time (default " KEYS_OVERLAP_S
 		 ")",
-		 OPTION_NUMBER, &r.overlap_s, 0, KEYS_OVERLAP_MAX_S},
+		 OPTION_NUMBER, &r.overlap_s, 0, KEYS_FABRIC_OVERLAP_MAX_S},
 		JSON_ROW(r.o.json)};
 	const struct usage usage = {
 		"node", "remove NAME",

@@ -37,8 +37,10 @@ struct traffic {
 	bool blocked; /* the node still held a lease later, so its port is blocked */
 	bool dead;
 	uint64_t in_bytes, out_bytes;
+	bool refused; /* for another protection, or for the lack of a key pair */
 	/* protection of packets between this host and the node; NULL: unknown */
 	const char *protect;
+	bool keyed; /* the session proves the key pairs of both sides */
 	/* check of the payload of packets that this host sends to the node */
 	const char *payload_check;
 };
@@ -67,12 +69,14 @@ static void read_one(void *context, size_t i)
 		status = dxp_reg_read(xpu, CFG_SENT_LO, words, COUNTERS);
 		if (status == DXP_OK && path_view(q->fabric, q->nodes[i].id, &view) == DXP_OK) {
 			out->protect = wire_protect_name(view.protect);
+			out->keyed = view.keyed;
 			out->payload_check = view.protect       ? "tag"
 					     : view.payload_crc ? "crc"
 								: "none";
 		}
 		dxp_xpu_close(xpu);
 	}
+	out->refused = status == DXP_EPROTECT;
 	out->silent = reach_silent(status);
 	out->known = status == DXP_OK;
 	if (!out->known)
@@ -161,12 +165,16 @@ json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 	if (node && traffic && (traffic->known || traffic->blocked))
 		json_object_set_new(node, "data_path",
 				    json_string(traffic->known ? "open" : "blocked"));
+	if (node && traffic && traffic->refused)
+		json_object_set_new(node, "data_path", json_string("refused"));
 	if (node && traffic && traffic->known) {
 		json_object_set_new(node, "in_bytes", json_integer((json_int_t)traffic->in_bytes));
 		json_object_set_new(node, "out_bytes",
 				    json_integer((json_int_t)traffic->out_bytes));
-		if (traffic->protect)
+		if (traffic->protect) {
 			json_object_set_new(node, "protect", json_string(traffic->protect));
+			json_object_set_new(node, "key_pairs", json_boolean(traffic->keyed));
+		}
 		if (traffic->payload_check)
 			json_object_set_new(node, "payload_check",
 					    json_string(traffic->payload_check));
@@ -236,7 +244,9 @@ static void print_row(const struct listing *l, size_t i, int width)
 	       manage_memory_text(row), width, state_text(row, traffic),
 	       address_format(&row->address, address),
 	       manage_release_format(row->capabilities, version), in, out,
-	       traffic->protect ? traffic->protect : "");
+	       traffic->protect   ? traffic->protect
+	       : traffic->refused ? "refused"
+				  : "");
 	if (l->wide.count)
 		print_wide(&l->wide.views[i]);
 	putchar('\n');
@@ -328,7 +338,8 @@ int command_nodes(int argc, char **argv)
 				    "STATE is alive, dead, or \"alive, data path blocked\": the "
 				    "manager hears from the xPU, but it does not answer\n"
 				    "this host; `dxp doctor --to NAME` shows why. PROTECT is the "
-				    "protection of packets between this host and the xPU.\n"
+				    "protection of packets between this host and the xPU, or\n"
+				    "\"refused\": the log has the reason.\n"
 				    "With --wide, each node answers with its counters: the bytes "
 				    "of its socket, with headers, the share of retransmitted\n"
 				    "packets, and datagrams dropped because its receive buffer was "

@@ -76,6 +76,14 @@ struct session_options {
 			OPTION_PARSED, NULL, .parse = option_protect_set, .initial = "auto",  \
 					     .common = true,                                  \
 	}
+#define PEER_KEYS_ROW                                                                          \
+	{                                                                                      \
+		"peer-keys", "MODE",                                                           \
+			"nodes that prove no key pair: auto (default), require or allow; see " \
+			"dxpd",                                                                \
+			OPTION_PARSED, NULL, .parse = option_peer_keys_set, .initial = "auto", \
+					     .common = true,                                   \
+	}
 #define PAYLOAD_CRC_ROW                                                                          \
 	{                                                                                        \
 		"payload-crc", "MODE",                                                           \
@@ -85,8 +93,8 @@ struct session_options {
 					     .common = true,                                     \
 	}
 /* Options of commands that join a fabric. */
-#define SESSION_ROWS(o)                                             \
-	MANAGER_ROWS(o), BIND_ROW(o), PROTECT_ROW, PAYLOAD_CRC_ROW, \
+#define SESSION_ROWS(o)                                                            \
+	MANAGER_ROWS(o), BIND_ROW(o), PROTECT_ROW, PEER_KEYS_ROW, PAYLOAD_CRC_ROW, \
 		COMMON_ROW("name", "NAME", "own name (default: dxp-PID)", (o).fabric.name)
 
 struct session {

@@ -7,13 +7,27 @@
 
 #include "base/util.h"
 
+static const char *choice_set(const char *variable, const char *const *names, size_t count,
+			      const char *text, const char *expected)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(text, names[i]) == 0)
+			return setenv(variable, text, 1) == 0 ? NULL : "does not fit into memory";
+	return expected;
+}
+
 const char *option_protect_set(const char *text, void *to)
 {
 	static const char *const modes[] = {"auto", "none", "integrity", "encrypt"};
 
-	for (size_t i = 0; i < ARRAY_COUNT(modes); i++)
-		if (strcmp(text, modes[i]) == 0)
-			return setenv("DXP_PROTECT", text, 1) == 0 ? NULL
-								   : "does not fit into memory";
-	return "is auto, none, integrity or encrypt";
+	return choice_set("DXP_PROTECT", modes, ARRAY_COUNT(modes), text,
+			  "is auto, none, integrity or encrypt");
+}
+
+const char *option_peer_keys_set(const char *text, void *to)
+{
+	static const char *const modes[] = {"auto", "require", "allow"};
+
+	return choice_set("DXP_PEER_KEYS", modes, ARRAY_COUNT(modes), text,
+			  "is auto, require or allow");
 }

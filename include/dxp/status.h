@@ -35,7 +35,7 @@ extern "C" {
 	X(DXP_EEXIST, -19, "already exists")                                                       \
 	X(DXP_EPATH, -20, "the path carries only smaller packets now; try again")                  \
 	X(DXP_EOVERRUN, -21, "doorbells without free descriptors; claim each, reset the function") \
-	X(DXP_EPROTECT, -22, "the peer requires another --protect; give both the same")
+	X(DXP_EPROTECT, -22, "the peer requires another --protect or a key pair; see the log")
 
 #define DXP_STATUS_ENUM(name, value, text) name = value,
 enum dxp_status { DXP_STATUS_LIST(DXP_STATUS_ENUM) };

@@ -14,7 +14,7 @@
 #define HANDSHAKE_UNIT S_NS
 /* An OPEN is longer than a REFUSE with a text of this format, so the answer is not longer than the
  * request. */
-#define FINGERPRINT_FORMAT "this manager has the fingerprint %s"
+#define FINGERPRINT_FORMAT "this manager has the fingerprint %s%s"
 
 struct channels {
 	struct manager_channel all[FABRIC_CHANNELS_MAX];
@@ -131,7 +131,10 @@ static void foreign_reject(struct registry *r, const struct udp_address *from, u
 		return;
 	}
 	snprintf(answer.text, sizeof(answer.text), FINGERPRINT_FORMAT,
-		 key_format(r->public_key, fingerprint));
+		 key_format(r->public_key, fingerprint),
+		 r->manager.row.generation
+			 ? "; its key pair was replaced, so older tokens are not valid"
+			 : "");
 	registry_outbox_commit(r, entry, from,
 			       manage_answer_encode(WIRE_REFUSE, WIRE_NODE_NONE, &answer,
 						    MANAGE_FRAME_BYTES, NULL, entry->data));
@@ -152,12 +155,13 @@ static bool opened_write(struct manager_channel *c, const struct channel_opened 
 	return true;
 }
 
-static bool noise_start(struct registry *r, struct manager_channel *c, uint64_t id)
+static bool noise_start(struct registry *r, struct manager_channel *c)
 {
 	uint8_t ephemeral[KEYS_BYTES], prologue[CHANNEL_PROLOGUE_BYTES];
 	struct noise_options options = {.prologue = prologue,
-					.prologue_bytes = channel_prologue(id, prologue),
-					.private_key = r->options.private_key,
+					.prologue_bytes = channel_prologue(c->id, prologue),
+					.private_key = c->former ? r->manager.row.former
+								 : r->options.private_key,
 					.ephemeral = ephemeral};
 
 	r->options.entropy(r->options.entropy_context, ephemeral, sizeof(ephemeral));
@@ -166,10 +170,26 @@ static bool noise_start(struct registry *r, struct manager_channel *c, uint64_t 
 	return good;
 }
 
+/* Reads the OPEN, which was made for the manager's present key, or during the overlap for its
+ * former one. */
+static bool open_read(struct registry *r, struct manager_channel *c,
+		      const struct channel_frame *frame, struct channel_open *out)
+{
+	uint8_t payload[CHANNEL_MESSAGE_MAX];
+
+	for (int former = 0; former <= r->manager.overlap; former++) {
+		c->former = former;
+		if (noise_start(r, c) &&
+		    noise_read(&c->noise, frame->message, frame->bytes, payload))
+			return channel_open_decode(payload, CHANNEL_OPEN_BYTES, out) == DXP_OK;
+		noise_end(&c->noise);
+	}
+	return false;
+}
+
 static void open_receive(struct registry *r, const struct udp_address *from,
 			 const struct channel_frame *frame, uint64_t now_ns)
 {
-	uint8_t payload[CHANNEL_MESSAGE_MAX];
 	struct channel_open open;
 	struct channel_opened opened;
 
@@ -185,9 +205,7 @@ static void open_receive(struct registry *r, const struct udp_address *from,
 				    .id = frame->id,
 				    .from = *from,
 				    .until_ns = now_ns + FABRIC_CHANNEL_NS};
-	if (!noise_start(r, &c, frame->id) ||
-	    !noise_read(&c.noise, frame->message, frame->bytes, payload) ||
-	    channel_open_decode(payload, CHANNEL_OPEN_BYTES, &open) != DXP_OK) {
+	if (!open_read(r, &c, frame, &open)) {
 		foreign_reject(r, from, frame->id, now_ns);
 	} else {
 		manager_command_open(r, &c, &open, &opened);

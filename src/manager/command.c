@@ -359,6 +359,10 @@ static void request_run(struct registry *r, const struct manager_channel *c,
 		manager_fabric_show(r, answer, now_ns);
 		return;
 	}
+	if (key && request->command == CHANNEL_MANAGER_SHOW) {
+		manager_key_show(r, answer, now_ns);
+		return;
+	}
 	if (!key || key->role != ROLE_OPERATOR) {
 		r->counters.role++;
 		MANAGER_ANSWER(
@@ -374,6 +378,7 @@ static void request_run(struct registry *r, const struct manager_channel *c,
 	case CHANNEL_TOKEN_REVOKE: token_revoke(r, request, answer); break;
 	case CHANNEL_NODE_REMOVE: node_remove(r, request, answer, now_ns); break;
 	case CHANNEL_FABRIC_ROTATE: manager_fabric_rotate(r, request, answer, now_ns); break;
+	case CHANNEL_MANAGER_ROTATE: manager_key_rotate(r, request, answer, now_ns); break;
 	default: grant(r, request, answer, now_ns);
 	}
 }

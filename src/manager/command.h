@@ -9,6 +9,7 @@
 
 struct manager_channel {
 	bool used;
+	bool former;  /* true: the handshake was for the manager's former key */
 	bool tokened; /* true: the sender stated the id of a valid token */
 	uint64_t id;
 	struct udp_address from;
@@ -45,5 +46,11 @@ void manager_rotate(struct registry *r, const struct manager_channel *c,
 void manager_fabric_rotate(struct registry *r, const struct channel_request *request,
 			   struct channel_answer *answer, uint64_t now_ns);
 void manager_fabric_show(const struct registry *r, struct channel_answer *answer, uint64_t now_ns);
+
+/* manager_rotation.c: replace the manager's key pair for an operator; state the present public
+ * key. */
+void manager_key_rotate(struct registry *r, const struct channel_request *request,
+			struct channel_answer *answer, uint64_t now_ns);
+void manager_key_show(const struct registry *r, struct channel_answer *answer, uint64_t now_ns);
 
 #endif

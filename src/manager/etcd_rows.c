@@ -276,6 +276,29 @@ static bool fabric_read(const json_t *row, struct store_op *op)
 	return true;
 }
 
+static json_t *manager_write(const struct manager_row *m)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "generation", numeral(m->generation), "key",
+			 hex(m->key, sizeof(m->key)), "former", hex(m->former, sizeof(m->former)),
+			 "rotated", numeral(m->rotated_ms), "overlap", numeral(m->overlap_s));
+}
+
+static bool manager_read(const json_t *row, struct store_op *op)
+{
+	uint64_t generation, overlap;
+
+	op->kind = STORE_MANAGER_PUT;
+	if (!number_get(row, "generation", UINT32_MAX, &generation) ||
+	    !hex_get(row, "key", op->manager.key, sizeof(op->manager.key)) ||
+	    !hex_get(row, "former", op->manager.former, sizeof(op->manager.former)) ||
+	    !number_get(row, "rotated", UINT64_MAX, &op->manager.rotated_ms) ||
+	    !number_get(row, "overlap", UINT32_MAX, &overlap))
+		return false;
+	op->manager.generation = (uint32_t)generation;
+	op->manager.overlap_s = (uint32_t)overlap;
+	return true;
+}
+
 static bool grant_read(const json_t *row, struct store_op *op)
 {
 	op->kind = STORE_GRANT_PUT;
@@ -296,6 +319,7 @@ static void row_key(const char *prefix, const struct store_op *op, char out[ETCD
 		snprintf(out, ETCD_KEY_BYTES, "%stoken/%05zu", prefix, op->index);
 		break;
 	case STORE_FABRIC_PUT: snprintf(out, ETCD_KEY_BYTES, "%sfabric/key", prefix); break;
+	case STORE_MANAGER_PUT: snprintf(out, ETCD_KEY_BYTES, "%smanager/key", prefix); break;
 	default: snprintf(out, ETCD_KEY_BYTES, "%sgrant/%s/%s", prefix, op->host, op->xpu); break;
 	}
 }
@@ -307,6 +331,7 @@ static json_t *row_write(const struct store_op *op)
 	case STORE_KEY_PUT: return key_write(&op->key);
 	case STORE_TOKEN_PUT: return token_write(&op->token);
 	case STORE_FABRIC_PUT: return fabric_write(&op->fabric);
+	case STORE_MANAGER_PUT: return manager_write(&op->manager);
 	default: return json_pack("{s:s, s:s}", "host", op->host, "xpu", op->xpu);
 	}
 }
@@ -350,6 +375,8 @@ static bool row_parse(const char *kind, const json_t *row, struct store_op *out)
 		return token_read(row, number, out);
 	if (strncmp(kind, "fabric/", 7) == 0)
 		return fabric_read(row, out);
+	if (strncmp(kind, "manager/", 8) == 0)
+		return manager_read(row, out);
 	return strncmp(kind, "grant/", 6) == 0 && grant_read(row, out);
 }
 

@@ -80,33 +80,45 @@ static bool knows_rotation(const struct roster_node *n)
 	return n->key && n->entry.capabilities & MANAGE_CAPABILITY_REKEYED;
 }
 
-/* Seals the present key for the nodes of this key pair, once for each generation. */
-static bool row_seal(const struct registry *r, struct key_row *row)
+/* Seals the present key for the nodes of this key pair. */
+static bool key_seal(const struct registry *r, const struct key_row *row, bool former,
+		     uint8_t out[FABRIC_SEALED_BYTES])
 {
 	uint8_t pair[KEYS_BYTES], nonce[FABRIC_NONCE_BYTES];
 
+	r->options.entropy(r->options.entropy_context, nonce, sizeof(nonce));
+	const bool good =
+		registry_pair(r, row->key, former, pair) &&
+		fabric_key_seal(pair, r->fabric.row.generation, nonce, r->fabric.row.key, out);
+	keys_erase(pair, sizeof(pair));
+	return good;
+}
+
+/* Seals the present key with the manager's present key, once for each generation. */
+static bool row_seal(const struct registry *r, struct key_row *row)
+{
 	if (row->sealed_generation == r->fabric.row.generation)
 		return true;
-	r->options.entropy(r->options.entropy_context, nonce, sizeof(nonce));
-	const bool good = keys_pair(r->options.private_key, row->key, r->public_key, pair) &&
-			  fabric_key_seal(pair, r->fabric.row.generation, nonce, r->fabric.row.key,
-					  row->sealed);
-	keys_erase(pair, sizeof(pair));
-	if (good)
-		row->sealed_generation = r->fabric.row.generation;
-	return good;
+	if (!key_seal(r, row, false, row->sealed))
+		return false;
+	row->sealed_generation = r->fabric.row.generation;
+	return true;
 }
 
 void registry_rekey_fill(const struct registry *r, const struct roster_node *n,
 			 struct manage_rekey *out)
 {
+	const bool former = n->former && r->manager.overlap;
+
 	*out = (struct manage_rekey){0};
-	if (r->fabric.row.generation == 0 || !knows_rotation(n) || !row_seal(r, n->key))
+	if (r->fabric.row.generation == 0 || !knows_rotation(n) ||
+	    !(former ? key_seal(r, n->key, true, out->sealed) : row_seal(r, n->key)))
 		return;
 	out->generation = r->fabric.row.generation;
 	out->use_ms = fabric_rotation_use_ms(&r->fabric, r->now_ns);
 	out->former_ms = fabric_rotation_former_ms(&r->fabric, r->now_ns);
-	memcpy(out->sealed, n->key->sealed, sizeof(out->sealed));
+	if (!former)
+		memcpy(out->sealed, n->key->sealed, sizeof(out->sealed));
 }
 
 /* Returns a live node that would not get the new key; NULL: there is none. */

@@ -7,6 +7,7 @@
 #include "manager/events.h"
 #include "manager/fabric_rotation.h"
 #include "manager/limits.h"
+#include "manager/manager_rotation.h"
 #include "manager/registry.h"
 #include "wire/stats_service.h"
 
@@ -31,6 +32,7 @@ struct registry {
 	struct registry_options options;
 	struct mac *mac; /* by registry_fabric_key */
 	struct fabric_rotation fabric;
+	struct manager_rotation manager;
 	struct roster roster;
 	struct grants grants;
 	struct keyring keyring;
@@ -40,6 +42,7 @@ struct registry {
 	/* Key of the sender of the request that is being handled; NULL: the request is sealed with
 	 * the fabric key. */
 	struct key_row *sender;
+	bool sender_former; /* the request was made for the manager's former key */
 	/* name that the present request claims; NULL: none */
 	const char *claimed;
 	struct outbox outbox;
@@ -88,8 +91,11 @@ const char *manager_removed_text(const struct key_row *row);
  * that is being handled. */
 struct mac *registry_node_mac(const struct registry *r, const struct roster_node *n);
 struct mac *registry_sender_mac(const struct registry *r);
-/* Computes row->mac unless it is computed already. Returns false if that fails. */
-bool registry_key_mac(const struct registry *r, struct key_row *row);
+/* Returns row->mac or row->former_mac, and computes it before if necessary. NULL: that failed. */
+struct mac *registry_key_mac(const struct registry *r, struct key_row *row, bool former);
+/* Computes the secret of the manager's present or former key and a node's key. */
+bool registry_pair(const struct registry *r, const uint8_t key[KEYS_BYTES], bool former,
+		   uint8_t out[KEYS_BYTES]);
 uint64_t registry_wall_ms(const struct registry *r);
 uint64_t registry_wall_s(const struct registry *r);
 /* Stores all changes now. Returns false if a restart of the manager would lose some. */
@@ -109,6 +115,13 @@ const uint8_t *registry_fabric_key(const struct registry *r);
 int registry_fabric_load(struct registry *r, const struct fabric_row *row);
 void registry_rekey_fill(const struct registry *r, const struct roster_node *n,
 			 struct manage_rekey *out);
+
+/* manager_rotation.c: loads a rotated key pair (DXP_EINVAL); ends the overlap when its time has
+ * come; writes the part of a LEASE for this node. */
+int registry_manager_load(struct registry *r, const struct manager_row *row);
+void registry_manager_pass(struct registry *r, uint64_t now_ns);
+void registry_repin_fill(const struct registry *r, const struct roster_node *n,
+			 struct manage_repin *out);
 
 /* operate.c: changes a grant for an operator, and stores the change. Returns a status and sets
  * *text. DXP_EIO: the change holds, but a restart of the manager would lose it. */

@@ -10,6 +10,15 @@
 
 _Static_assert(FABRIC_KEYS_MAX <= HASH_INDEX_ROWS, "the hash tables have buckets for all keys");
 
+static void row_free(struct key_row *row)
+{
+	if (!row)
+		return;
+	mac_destroy(row->mac);
+	mac_destroy(row->former_mac);
+	free(row);
+}
+
 int keyring_create(struct keyring *k, const uint64_t secret[2], uint64_t *examined)
 {
 	int status = hash_index_create(&k->by_key, secret, examined);
@@ -21,11 +30,8 @@ void keyring_free(struct keyring *k)
 {
 	hash_index_destroy(&k->by_key);
 	hash_index_destroy(&k->by_name);
-	for (size_t i = 0; i < k->count; i++) {
-		if (k->rows[i])
-			mac_destroy(k->rows[i]->mac);
-		free(k->rows[i]);
-	}
+	for (size_t i = 0; i < k->count; i++)
+		row_free(k->rows[i]);
 	k->count = 0;
 }
 
@@ -95,13 +101,14 @@ static struct key_row *place_fill(struct keyring *k, size_t index, const struct 
 	if (!r)
 		return NULL;
 	mac_destroy(r->mac);
+	mac_destroy(r->former_mac);
 	k->dirty -= r->dirty;
 	row_unlink(r);
 	*r = *row;
 	r->by_key = r->by_name = (struct hash_link){0}; /* those of a copy are void */
 	hash_index_add(&k->by_key, &r->by_key, hash_index_hash(&k->by_key, r->key, KEYS_BYTES));
 	name_update(k, r);
-	r->mac = NULL;
+	r->mac = r->former_mac = NULL;
 	r->sealed_generation = 0; /* it may be a copy of another key's row */
 	r->dirty = false;
 	r->index = index;
@@ -137,8 +144,7 @@ void keyring_undo_add(struct keyring *k, struct key_row *row, const struct key_r
 	}
 	k->dirty -= row->dirty;
 	row_unlink(row);
-	mac_destroy(row->mac);
-	free(row);
+	row_free(row);
 	k->rows[i] = NULL;
 	if (i + 1 == k->count)
 		k->count--;
@@ -170,7 +176,7 @@ bool keyring_next_dirty(struct keyring *k, size_t *index, struct key_row *out)
 		k->dirty--;
 		*index = i;
 		*out = *k->rows[i];
-		out->mac = NULL;
+		out->mac = out->former_mac = NULL;
 		return true;
 	}
 	return false;
@@ -181,4 +187,27 @@ void keyring_dirty_all(struct keyring *k)
 	for (size_t i = 0; i < k->count; i++)
 		if (k->rows[i])
 			keyring_change(k, k->rows[i]);
+}
+
+void keyring_former_begin(struct keyring *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		struct key_row *row = k->rows[i];
+		if (!row)
+			continue;
+		mac_destroy(row->former_mac);
+		row->former_mac = row->mac;
+		row->mac = NULL;
+		row->sealed_generation = 0;
+	}
+}
+
+void keyring_former_end(struct keyring *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		if (!k->rows[i])
+			continue;
+		mac_destroy(k->rows[i]->former_mac);
+		k->rows[i]->former_mac = NULL;
+	}
 }

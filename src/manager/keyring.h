@@ -34,7 +34,8 @@ struct key_row {
 	/* authenticates frames with the secret of the manager's key and this key; NULL: not needed
 	 * yet */
 	struct mac *mac;
-	size_t index; /* in the keyring */
+	struct mac *former_mac; /* the same with the manager's former key */
+	size_t index;           /* in the keyring */
 	struct hash_link by_key, by_name;
 };
 
@@ -69,5 +70,10 @@ void keyring_change(struct keyring *k, struct key_row *row);
 /* Returns the next row to store, and marks it as stored. Returns false if there is none. */
 bool keyring_next_dirty(struct keyring *k, size_t *index, struct key_row *out);
 void keyring_dirty_all(struct keyring *k);
+
+/* keyring_former_begin: the manager's key becomes its former one. keyring_former_end: the former
+ * one is not valid any more. */
+void keyring_former_begin(struct keyring *k);
+void keyring_former_end(struct keyring *k);
 
 #endif

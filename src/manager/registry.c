@@ -74,6 +74,7 @@ void registry_destroy(struct registry *r)
 	keys_erase(&r->options, sizeof(r->options));
 	keys_erase(r->proof_key, sizeof(r->proof_key));
 	keys_erase(&r->fabric, sizeof(r->fabric));
+	keys_erase(&r->manager, sizeof(r->manager));
 	free(r->outbox.entries);
 	event_journal_destroy(&r->events);
 	grants_free(&r->grants);
@@ -117,6 +118,8 @@ int registry_load(struct registry *r, const struct store_op *op)
 		return tokens_load(&r->tokens, op->index, &op->token);
 	if (op->kind == STORE_FABRIC_PUT)
 		return registry_fabric_load(r, &op->fabric);
+	if (op->kind == STORE_MANAGER_PUT)
+		return registry_manager_load(r, &op->manager);
 	if (op->kind != STORE_GRANT_PUT)
 		return DXP_EINVAL;
 	status = grants_set(&r->grants, op->host, op->xpu, true);
@@ -132,6 +135,7 @@ void registry_start(struct registry *r, uint64_t now_ns)
 
 	r->rejections_ns = r->started_ns = now_ns;
 	fabric_rotation_start(&r->fabric, registry_wall_ms(r), now_ns);
+	manager_rotation_start(&r->manager, registry_wall_ms(r), now_ns);
 	REGISTRY_EVENT(r, EVENT_STARTED, "manager", "the manager started");
 	ROSTER_EACH(&r->roster, n)
 	{
@@ -243,25 +247,37 @@ static void wrong_key(struct registry *r, const struct udp_address *from,
 
 struct mac *registry_node_mac(const struct registry *r, const struct roster_node *n)
 {
-	return n->key && registry_key_mac(r, n->key) ? n->key->mac : r->mac;
+	struct mac *mac =
+		n->key ? registry_key_mac(r, n->key, n->former && r->manager.overlap) : NULL;
+
+	return mac ? mac : r->mac;
 }
 
 struct mac *registry_sender_mac(const struct registry *r)
 {
-	return r->sender ? r->sender->mac : r->mac;
+	if (!r->sender)
+		return r->mac;
+	return r->sender_former ? r->sender->former_mac : r->sender->mac;
 }
 
-bool registry_key_mac(const struct registry *r, struct key_row *row)
+bool registry_pair(const struct registry *r, const uint8_t key[KEYS_BYTES], bool former,
+		   uint8_t out[KEYS_BYTES])
 {
-	uint8_t key[KEYS_BYTES];
-	bool good = row->mac != NULL;
+	return former ? keys_pair(r->manager.row.former, key, r->manager.former_public, out)
+		      : keys_pair(r->options.private_key, key, r->public_key, out);
+}
 
-	if (good)
-		return true;
-	good = keys_pair(r->options.private_key, row->key, r->public_key, key) &&
-	       mac_create(key, &row->mac) == DXP_OK;
+struct mac *registry_key_mac(const struct registry *r, struct key_row *row, bool former)
+{
+	struct mac **mac = former ? &row->former_mac : &row->mac;
+	uint8_t key[KEYS_BYTES];
+
+	if (*mac)
+		return *mac;
+	if (registry_pair(r, row->key, former, key) && mac_create(key, mac) != DXP_OK)
+		*mac = NULL;
 	keys_erase(key, sizeof(key));
-	return good;
+	return *mac;
 }
 
 uint64_t registry_wall_ms(const struct registry *r)
@@ -320,14 +336,20 @@ static struct key_row *sender_key_find(const struct registry *r, const struct wi
 }
 
 /* Checks that a request is authentic by the key that it states, or by the fabric key if it states
- * none. Sets r->sender. */
+ * none. Sets r->sender and r->sender_former. */
 static bool sender_check(struct registry *r, const uint8_t *data, const struct wire_header *header,
 			 struct manage_body body)
 {
 	r->sender = body.key ? sender_key_find(r, header, body.key) : NULL;
-	if (body.key && (!r->sender || !registry_key_mac(r, r->sender)))
-		return false;
-	return manage_authentic(data, body, registry_sender_mac(r));
+	if (!body.key)
+		return manage_authentic(data, body, r->mac);
+	for (int former = 0; r->sender && former <= r->manager.overlap; former++) {
+		struct mac *mac = registry_key_mac(r, r->sender, former);
+		r->sender_former = former;
+		if (mac && manage_authentic(data, body, mac))
+			return true;
+	}
+	return false;
 }
 
 /* Extends all leases if this process did not run for a while, because renewals may wait unread. */
@@ -376,11 +398,13 @@ void registry_receive(struct registry *r, const struct udp_address *from, const 
 	r->used = 0;
 	r->now_ns = now_ns;
 	r->sender = NULL;
+	r->sender_former = false;
 	r->claimed = NULL;
 	if (wire_other_version(data, bytes) != 0) {
 		other_version(r, from, data, bytes, now_ns);
 		return;
 	}
+	registry_manager_pass(r, now_ns);
 	if (bytes > WIRE_OFF_TYPE && data[WIRE_OFF_TYPE] == WIRE_CHANNEL) {
 		channels_receive(r, from, data, bytes, now_ns);
 		return;
@@ -465,6 +489,11 @@ bool registry_next_store(struct registry *r, struct store_op *out)
 		r->fabric.dirty = false;
 		return true;
 	}
+	*out = (struct store_op){.kind = STORE_MANAGER_PUT, .manager = r->manager.row};
+	if (r->manager.dirty) {
+		r->manager.dirty = false;
+		return true;
+	}
 	*out = (struct store_op){.kind = STORE_TOKEN_PUT};
 	if (tokens_next_dirty(&r->tokens, &out->index, &out->token))
 		return true;
@@ -491,6 +520,7 @@ void registry_store_again(struct registry *r)
 	grants_dirty_all(&r->grants);
 	keyring_dirty_all(&r->keyring);
 	r->fabric.dirty = r->fabric.row.generation != 0;
+	r->manager.dirty = r->manager.row.generation != 0;
 	tokens_dirty_all(&r->tokens);
 }
 

@@ -15,6 +15,7 @@
 #include "manager/fabric_rotation.h"
 #include "manager/grants.h"
 #include "manager/keyring.h"
+#include "manager/manager_rotation.h"
 #include "manager/roster.h"
 #include "manager/tokens.h"
 
@@ -28,7 +29,7 @@ enum admission {
 
 struct registry_options {
 	uint8_t key[FABRIC_KEY_BYTES];
-	uint8_t private_key[KEYS_BYTES]; /* the private key of this manager */
+	uint8_t private_key[KEYS_BYTES]; /* of this manager, before the first rotation */
 	enum admission admission;
 	enum grants_policy policy;
 	uint64_t lease_ns;  /* 0: FABRIC_LEASE_NS */
@@ -73,6 +74,7 @@ struct registry_options {
 	X(removed, "keys removed by an operator")                                              \
 	X(rotated, "keys replaced by their owners")                                            \
 	X(rekeyed, "rotations of the fabric key")                                              \
+	X(repinned, "rotations of the manager's key pair")                                     \
 	X(key_unproved, "refused: a new key without proof of its private key")                 \
 	X(key_unknown, "refused: the key is not admitted")                                     \
 	X(key_removed, "refused: the key was removed or replaced")                             \
@@ -114,7 +116,8 @@ enum store_op_kind {
 	STORE_GRANT_DELETE,
 	STORE_KEY_PUT,
 	STORE_TOKEN_PUT,
-	STORE_FABRIC_PUT
+	STORE_FABRIC_PUT,
+	STORE_MANAGER_PUT
 };
 
 struct store_op {
@@ -129,6 +132,7 @@ struct store_op {
 	struct key_row key;
 	struct token_row token;
 	struct fabric_row fabric;
+	struct manager_row manager;
 };
 
 struct registry;

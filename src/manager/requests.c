@@ -25,7 +25,7 @@ void requests_answer(struct registry *r, const struct udp_address *to, uint16_t 
 	registry_outbox_commit(r, entry, to, bytes);
 }
 
-static void lease_reply(struct registry *r, const struct roster_node *n, uint64_t request)
+static void lease_reply(struct registry *r, struct roster_node *n, uint64_t request)
 {
 	struct outbox_entry *entry = registry_outbox_reserve(r);
 	struct manage_lease lease = {
@@ -41,7 +41,9 @@ static void lease_reply(struct registry *r, const struct roster_node *n, uint64_
 		r->counters.reply_full++;
 		return;
 	}
+	n->former = r->sender_former;
 	registry_rekey_fill(r, n, &lease.rekey);
+	registry_repin_fill(r, n, &lease.repin);
 	registry_outbox_commit(r, entry, &n->from,
 			       manage_lease_encode(&lease, registry_node_mac(r, n), entry->data));
 }

@@ -31,6 +31,7 @@ struct roster_node {
 	enum node_state state;
 	/* key of the machine or user; NULL: the node joined with the fabric key */
 	struct key_row *key;
+	bool former;      /* the node uses the manager's former key */
 	uint64_t changed; /* sequence number of the node's last change */
 	uint64_t lease_until_ns;
 	uint64_t dead_ns;

@@ -13,7 +13,7 @@ static bool proof_valid(const struct registry *r, const struct manager_channel *
 			const struct channel_request *request)
 {
 	uint8_t pair[KEYS_BYTES], proof[KEYS_BYTES];
-	bool good = keys_pair(r->options.private_key, request->psk, r->public_key, pair) &&
+	bool good = registry_pair(r, request->psk, c->former, pair) &&
 		    keys_rotation_proof(pair, c->noise.peer, proof) &&
 		    keys_equal(proof, request->proof, sizeof(proof));
 

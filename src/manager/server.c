@@ -265,7 +265,7 @@ void server_address(const struct server *s, struct udp_address *out)
 
 const uint8_t *server_public_key(const struct server *s)
 {
-	return s->standby.public_key;
+	return s->registry ? registry_public_key(s->registry) : s->standby.public_key;
 }
 
 bool server_active(const struct server *s)

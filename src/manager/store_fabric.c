@@ -7,16 +7,30 @@
 
 static const char table[] =
 	"CREATE TABLE IF NOT EXISTS fabric (id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, "
-	"key BLOB NOT NULL, rotated INTEGER NOT NULL, overlap INTEGER NOT NULL);"
-	"PRAGMA user_version = 3";
+	"key BLOB NOT NULL, rotated INTEGER NOT NULL, overlap INTEGER NOT NULL)";
 
-_Static_assert(STORE_FABRIC_VERSION == 3, "the table's text has it");
+/* Raises the version, which is higher if the key pair of the manager was rotated too. */
+static bool version_raise(sqlite3 *db)
+{
+	sqlite3_stmt *statement = NULL;
+	int version = 0;
+
+	if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &statement, NULL) != SQLITE_OK)
+		return false;
+	const bool good = sqlite3_step(statement) == SQLITE_ROW;
+	version = sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	return good && (version >= STORE_FABRIC_VERSION ||
+			sqlite3_exec(db, "PRAGMA user_version = 3", NULL, NULL, NULL) == SQLITE_OK);
+}
+
+_Static_assert(STORE_FABRIC_VERSION == 3, "version_raise has it");
 
 bool store_fabric_put(sqlite3 *db, const struct fabric_row *row)
 {
 	sqlite3_stmt *statement = NULL;
 
-	if (sqlite3_exec(db, table, NULL, NULL, NULL) != SQLITE_OK ||
+	if (sqlite3_exec(db, table, NULL, NULL, NULL) != SQLITE_OK || !version_raise(db) ||
 	    sqlite3_prepare_v2(db, "REPLACE INTO fabric VALUES (0,?1,?2,?3,?4)", -1, &statement,
 			       NULL) != SQLITE_OK)
 		return false;

@@ -14,6 +14,7 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "manager/store_fabric.h"
+#include "manager/store_manager.h"
 
 #define FILE_NAME "manager.db"
 #define FOUND_MAX 100 /* most bad files that are kept under other names */
@@ -147,10 +148,10 @@ static int schema_ensure(struct store_file *f)
 			return store_file_complain(f, "add the tables of keys");
 		version = SCHEMA_VERSION;
 	}
-	if (version != SCHEMA_VERSION && version != STORE_FABRIC_VERSION) {
+	if (version < SCHEMA_VERSION || version > STORE_MANAGER_VERSION) {
 		log_error("%s was written by another version of dxp-manager (format %d, this "
 			  "version has formats up to %d); use that version",
-			  f->path, version, STORE_FABRIC_VERSION);
+			  f->path, version, STORE_MANAGER_VERSION);
 		return DXP_EUNSUPPORTED;
 	}
 	return DXP_OK;

@@ -15,6 +15,7 @@
 #include "manager/secrets.h"
 #include "manager/store_events.h"
 #include "manager/store_fabric.h"
+#include "manager/store_manager.h"
 #include "manager/store_file.h"
 #include "manager/store_rows.h"
 
@@ -117,11 +118,15 @@ static int fabric_load(struct sqlite_store *s, struct registry *r)
 {
 	int status = store_fabric_load(s->file.db, r);
 
+	if (status == DXP_OK)
+		status = store_manager_load(s->file.db, r);
 	if (status == DXP_EIO)
 		return store_file_complain(&s->file, "read");
 	if (status != DXP_EINVAL)
 		return status;
-	log_error("%s holds an invalid fabric key; restore it from a backup", s->file.path);
+	log_error(
+		"%s holds an invalid key of the fabric or of the manager; restore it from a backup",
+		s->file.path);
 	return DXP_EMALFORMED;
 }
 
@@ -153,6 +158,8 @@ static bool op_save(struct sqlite_store *s, const struct store_op *op)
 
 	if (op->kind == STORE_FABRIC_PUT)
 		return store_fabric_put(s->file.db, &op->fabric);
+	if (op->kind == STORE_MANAGER_PUT)
+		return store_manager_put(s->file.db, &op->manager);
 	sqlite3_stmt *statement = s->statements[of_kind[op->kind]];
 
 	store_op_bind(statement, op);

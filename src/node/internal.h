@@ -20,6 +20,13 @@
 /* Which packets without a tag have a checksum over their payload. */
 enum node_payload_crc { PAYLOAD_CRC_AUTO, PAYLOAD_CRC_ALWAYS, PAYLOAD_CRC_NEVER };
 
+/* Whether sessions with protection need the key pair of the peer. */
+enum peer_keys {
+	PEER_KEYS_AUTO, /* if this node has one, and the peer is in the node table */
+	PEER_KEYS_REQUIRE,
+	PEER_KEYS_ALLOW,
+};
+
 /* A peer whose lease at the manager has expired. */
 struct silent_peer {
 	uint16_t node;
@@ -41,6 +48,8 @@ struct node {
 	uint8_t protect;
 	/* true: DXP_PROTECT or the options set one protection for all peers */
 	bool protect_fixed;
+	uint8_t peer_keys; /* enum peer_keys */
+	bool keyed;        /* this node has a key pair */
 	/* time in ns from which a peer's different protection is logged again */
 	uint64_t protect_report_ns;
 	uint8_t payload_crc; /* enum node_payload_crc */
@@ -93,15 +102,19 @@ int machine_crc_start(struct node *n);
 /* machine.c: see `path` of struct rltp_endpoint_options; `context` is the node. */
 uint8_t machine_path(void *context, const struct udp_address *peer, bool same_machine);
 
-/* protect.c: creates the keys that protect packets. DXP_EINVAL, logged: the node's option
- * `protect`, or without it DXP_PROTECT, does not parse; DXP_ENOMEM, DXP_EIO. */
+/* protect.c: creates the keys that protect packets. DXP_EINVAL, logged: an option `protect` or
+ * `peer_keys`, or without it DXP_PROTECT or DXP_PEER_KEYS, does not parse, or this node lacks the
+ * key pair that it requires of others; DXP_ENOMEM, DXP_EIO. */
 int protect_start(struct node *n, const uint8_t *fabric_key, const struct identity *identity);
 /* protect.c: returns the public key of a peer that makes handshakes with its key pair; NULL: it has
  * none, or is of an earlier release. */
 const uint8_t *protect_peer_key(void *node, uint16_t id);
+/* protect.c: returns true if a session with this peer needs the peer's key pair. */
+bool protect_needs_key(void *node, uint16_t id);
 /* protect.c: returns the protection (enum wire_protect) of sessions with a peer at this address. */
 uint8_t protect_mode(void *node, const struct udp_address *peer);
-/* protect.c: logs a handshake that failed because the peer requires another protection. */
+/* protect.c: logs a handshake that failed because the peer requires another protection, or one side
+ * has no key pair. */
 void protect_report(struct node *n, uint64_t now_ns);
 
 /* paths.c: measures the paths to the node's peers. */

@@ -81,7 +81,9 @@ int member_create(const struct member_options *options, uint64_t now_ns, struct 
 		memcpy(m->public_key, options->identity->public_key, sizeof(m->public_key));
 		memcpy(m->pair, options->identity->pair, sizeof(m->pair));
 		m->key = m->public_key;
-		m->options.self.capabilities |= MANAGE_CAPABILITY_REKEYED | MANAGE_CAPABILITY_BOUND;
+		m->options.self.capabilities |= MANAGE_CAPABILITY_REKEYED |
+						MANAGE_CAPABILITY_BOUND |
+						MANAGE_CAPABILITY_REPINNED;
 	}
 	m->options.identity = NULL;
 	keys_erase(m->options.key, sizeof(m->options.key));
@@ -148,6 +150,15 @@ bool member_rekeyed(struct member *m, struct member_rekey *out)
 		return false;
 	m->rekey_new = false;
 	*out = m->rekey;
+	return true;
+}
+
+bool member_repinned(struct member *m, uint8_t key[KEYS_BYTES])
+{
+	if (!m->repin_new)
+		return false;
+	m->repin_new = false;
+	memcpy(key, m->repin, KEYS_BYTES);
 	return true;
 }
 

@@ -98,6 +98,10 @@ bool member_rekeyed(struct member *m, struct member_rekey *out);
 /* Takes this key again from the next LEASE, because the owner could not apply it. */
 void member_rekey_again(struct member *m);
 
+/* Returns true and writes a new public key of the manager, which the former one has authenticated.
+ * It comes again with each LEASE until member_identity_set uses it. */
+bool member_repinned(struct member *m, uint8_t key[KEYS_BYTES]);
+
 /* Starts to leave the fabric. The state becomes LEFT after an answer or after three tries; at once
  * if the node has no id. */
 void member_leave(struct member *m, uint64_t now_ns);

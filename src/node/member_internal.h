@@ -25,6 +25,8 @@ struct member {
 	/* the last fabric key of a LEASE; generation 0: none */
 	struct member_rekey rekey;
 	bool rekey_new;
+	bool repin_new; /* `repin` is to be returned */
+	uint8_t repin[KEYS_BYTES];
 	const uint8_t *key; /* public_key, or NULL if the node joins with the fabric key */
 	struct node_table *table;
 	struct member_counters counters;

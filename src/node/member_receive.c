@@ -67,6 +67,10 @@ static void lease_receive(struct member *m, const struct udp_address *from, stru
 		return;
 	managers_use(&m->options.manager, &m->options.others, from);
 	rekey_receive(m, &lease.rekey, now_ns);
+	if (lease.repin.generation && m->key) {
+		memcpy(m->repin, lease.repin.key, sizeof(m->repin));
+		m->repin_new = true;
+	}
 	m->id = lease.node;
 	m->run = lease.epoch;
 	lease_report(m);

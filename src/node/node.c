@@ -114,11 +114,14 @@ static uint32_t membership_note(struct node *n)
 	return text != NULL;
 }
 
-/* Applies a new fabric key of the manager, and the steps of its introduction. */
+/* Applies a new key pair of the manager and a new fabric key, and the steps of its introduction. */
 static void keys_poll(struct node *n, uint64_t now_ns)
 {
 	struct member_rekey rekey;
+	uint8_t manager[KEYS_BYTES];
 
+	if (member_repinned(n->member, manager))
+		rotation_repin(&n->rotation, n->member, manager, n->name, now_ns);
 	if (member_rekeyed(n->member, &rekey)) {
 		if (fabric_keys_rekey(&n->keys, n->seal, &rekey, n->name, now_ns) != DXP_OK) {
 			member_rekey_again(n->member);

@@ -83,6 +83,9 @@ struct node_options {
 	bool no_long_frames; /* neither sends nor accepts long frames */
 	/* replaces the variable DXP_PROTECT, with the same values; NULL: DXP_PROTECT decides */
 	const char *protect;
+	/* replaces the variable DXP_PEER_KEYS: auto, require or allow sessions with nodes that
+	 * prove no key pair; NULL: DXP_PEER_KEYS decides */
+	const char *peer_keys;
 	struct node_outside outside; /* all zero: no such nodes */
 	/* All zero: the recommended values, and the congestion control that the variable DXP_CC
 	 * names. */

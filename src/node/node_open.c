@@ -153,7 +153,7 @@ static int member_start(struct node *n, uint64_t now_ns)
 		options.self.capabilities |= MANAGE_CAPABILITY_ADVERTISED;
 	int status = member_create(&options, now_ns, &n->member);
 	keys_erase(options.key, sizeof(options.key));
-	if (status == DXP_OK && o->identity && o->identity_file)
+	if (status == DXP_OK && o->identity)
 		status = rotation_start(&n->rotation, o->identity, o->identity_file);
 	if (status == DXP_OK) {
 		node_table_keep(member_table(n->member));
@@ -225,7 +225,7 @@ int node_open(const struct node_options *options, struct node **out)
 	n->options.fabric_key = NULL;
 	n->options.identity = NULL;
 	n->options.identity_file = n->options.key_file = NULL;
-	n->options.protect = n->options.payload_crc = NULL;
+	n->options.protect = n->options.peer_keys = n->options.payload_crc = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
 	if (status != DXP_OK) {
 		node_close(n);

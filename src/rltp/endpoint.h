@@ -89,15 +89,23 @@ struct rltp_endpoint_counters {
 	uint64_t seal_wrong;
 	uint64_t seal_replayed; /* arrived before, or too old */
 	uint64_t unsealed;      /* in a session with protection */
-	/* handshake with other protection than required */
+	/* handshake with other protection than this node requires, or without a key pair that it
+	 * requires */
 	uint64_t other_protection;
 	uint64_t rejects_sent, rejects_accepted, rejects_refused;
 };
 
-/* A peer that requires other protection than this node. */
+enum rltp_mismatch_reason {
+	RLTP_OTHER_PROTECTION, /* the sides require `own` and `peer` */
+	RLTP_PEER_UNKEYED,     /* this node requires a key pair of the peer, and knows none */
+	RLTP_UNKEYED,          /* the peer requires a key pair of this node, and knows none */
+};
+
+/* Why a handshake with a peer failed, although both sides have the fabric key. */
 struct rltp_mismatch {
 	uint16_t node;
 	uint8_t own, peer; /* enum wire_protect */
+	uint8_t reason;    /* enum rltp_mismatch_reason */
 };
 
 struct rltp_endpoint;
@@ -124,7 +132,7 @@ void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status);
 /* Returns the next peer whose open session has closed since the last call. False: none. */
 bool rltp_endpoint_ended(struct rltp_endpoint *e, uint16_t *node, int *status);
 
-/* True: since the last call, a handshake failed because both sides require different protection;
+/* True: a handshake failed since the last call for one of the reasons of struct rltp_mismatch;
  * *out is the last one. */
 bool rltp_endpoint_mismatch(struct rltp_endpoint *e, struct rltp_mismatch *out);
 

@@ -126,6 +126,18 @@ static uint16_t key_node(const struct rltp_session *s)
 	return s->outside ? WIRE_NODE_NONE : s->node;
 }
 
+/* Checks that this side opens sessions with the peer although the peer may have no key pair. */
+static bool key_good(struct rltp_endpoint *e, const struct rltp_session *s, uint8_t protect)
+{
+	if (protect == WIRE_PROTECT_NONE ||
+	    e->options.seal->permits(e->options.seal_context, key_node(s)))
+		return true;
+	e->counters.other_protection++;
+	e->mismatch = (struct rltp_mismatch){s->node, protect, protect, RLTP_PEER_UNKEYED};
+	e->mismatched = true;
+	return false;
+}
+
 /* The HELLO is sent unchanged until the peer answers. False: out of memory. */
 static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t protect)
 {
@@ -204,6 +216,10 @@ size_t handshake_send(struct rltp_endpoint *e, struct rltp_session *s, struct da
 		s->hello_ack_due = false;
 	}
 	if (n < count && s->state == RLTP_HANDSHAKE && now_ns >= s->io->hello_deadline_ns) {
+		if (!key_good(e, s, handshake_protection(e, s))) {
+			rltp_session_fail(s, DXP_EPROTECT);
+			return n;
+		}
 		if (hello_outdated(e, s))
 			handshake_begin(e, s, now_ns);
 		n += hello_build(e, s, WIRE_HELLO, now_ns, &out[n]);
@@ -381,18 +397,22 @@ static bool handshake_own(const struct rltp_endpoint *e, const struct wire_hello
 	       memcmp(hello->uuid, e->options.uuid, sizeof(hello->uuid)) == 0;
 }
 
-/* Both sides must require the same protection; otherwise a REJECT answers a HELLO. */
+/* Checks that both sides require the same protection, and that the peer has a key pair if this side
+ * requires one; otherwise answers a HELLO with a REJECT. */
 static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 			    const struct wire_header *h, const struct wire_hello *hello,
 			    const struct datagram_arrival *a, uint64_t now_ns)
 {
 	uint8_t own = handshake_protection(e, s);
 
-	if (hello->protect == own)
+	if (hello->protect != own) {
+		e->counters.other_protection++;
+		e->mismatch =
+			(struct rltp_mismatch){s->node, own, hello->protect, RLTP_OTHER_PROTECTION};
+		e->mismatched = true;
+	} else if (key_good(e, s, own)) {
 		return true;
-	e->counters.other_protection++;
-	e->mismatch = (struct rltp_mismatch){s->node, own, hello->protect};
-	e->mismatched = true;
+	}
 	if (h->type == WIRE_HELLO)
 		reject_hello(e, h, hello, own, &a->from, now_ns);
 	return false;

@@ -16,6 +16,9 @@ struct rltp_seal;
  * those before WIRE_OFF_HELLO_KEY are final, except what wire_hello_constant clears. The caller
  * handles the tag at the end. */
 struct rltp_seal_ops {
+	/* Returns false if this side opens no session with the peer, because the peer's key pair is
+	 * unknown. `node` as for `hello`. */
+	bool (*permits)(void *context, uint16_t node);
 	/* Draws a key and writes HELLO_KEY and HELLO_KEY_TAG. `node`: the peer; WIRE_NODE_NONE if
 	 * not in the node table. NULL: out of memory. */
 	struct rltp_seal *(*hello)(void *context, uint8_t *hello, uint16_t node);
@@ -31,6 +34,8 @@ struct rltp_seal_ops {
 	/* Checks the HELLO_ACK. True: the session has its keys. False: nothing changed; another
 	 * answer may follow. */
 	bool (*finish)(struct rltp_seal *s, const uint8_t *hello_ack);
+	/* Returns whether the handshake proves the key pairs of both sides. */
+	bool (*keyed)(const struct rltp_seal *s);
 	/* Frees everything but secrets and counters; the next packet restores it. */
 	void (*rest)(struct rltp_seal *s);
 	void (*free)(struct rltp_seal *s);

@@ -127,7 +127,8 @@ void reject_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		return;
 	}
 	uint8_t own = handshake_protection(e, s);
-	e->mismatch = (struct rltp_mismatch){s->node, own, r.protect};
+	e->mismatch = (struct rltp_mismatch){
+		s->node, own, r.protect, r.protect == own ? RLTP_UNKEYED : RLTP_OTHER_PROTECTION};
 	e->mismatched = true;
 	rltp_session_fail(s, DXP_EPROTECT);
 }

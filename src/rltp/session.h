@@ -89,8 +89,9 @@ struct rltp_view {
 	uint32_t window_fine; /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
-	uint8_t protect; /* enum wire_protect */
-	/* the checksum covers the payload */
+	uint8_t protect; /* enum wire_protect of the open session */
+	bool keyed;      /* the handshake of the open session proved the key pairs of both sides */
+	/* sent packets have a checksum over their payload */
 	bool payload_crc;
 	uint16_t longest; /* payload of the longest frames sent; above `unit`: long frames */
 	/* largest payload that both sides accept */

@@ -105,6 +105,7 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 		.unit = (uint16_t)(min_u64(s->unit, s->whole) - session_overhead(s)),
 		.longest = (uint16_t)(s->unit - session_overhead(s)),
 		.protect = s->protect,
+		.keyed = s->seal && s->shared->seal->keyed(s->seal),
 		.payload_crc = s->protect == WIRE_PROTECT_NONE && !(s->path & RLTP_PATH_INTACT),
 		.agreed = (uint16_t)(s->whole - session_overhead(s)),
 		.peer_window = s->peer_window,

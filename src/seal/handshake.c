@@ -49,10 +49,28 @@ static bool side_of(struct seal *o, const struct seal_handshake *g, bool initiat
 	return out->agreed != NULL;
 }
 
+/* Returns the peer's public key, or NULL: NNpsk0. */
+static const uint8_t *key_get(const struct seal *o, uint16_t node)
+{
+	return o->keyed && o->peer_key ? o->peer_key(o->peer_context, node) : NULL;
+}
+
+bool handshake_permits(void *context, uint16_t node)
+{
+	const struct seal *o = context;
+
+	return !o->needs_key || key_get(o, node) || !o->needs_key(o->peer_context, node);
+}
+
+bool handshake_keyed(const struct rltp_seal *s)
+{
+	return s->keyed;
+}
+
 /* Chooses the pattern: the peer's public key, if the owner states one. */
 static void pattern_choose(const struct seal *o, struct seal_handshake *g)
 {
-	const uint8_t *key = o->keyed && o->peer_key ? o->peer_key(o->peer_context, g->node) : NULL;
+	const uint8_t *key = key_get(o, g->node);
 
 	g->keyed = key != NULL;
 	if (key)
@@ -76,7 +94,7 @@ static bool prologue_begin(struct seal *o, struct seal_handshake *g, const uint8
 static struct rltp_seal *session_create(struct seal *o, const uint8_t *hello, uint16_t node,
 					bool initiator, bool former)
 {
-	struct rltp_seal *s = calloc(1, sizeof(*s));
+	struct rltp_seal *s = handshake_permits(o, node) ? calloc(1, sizeof(*s)) : NULL;
 
 	if (!s)
 		return NULL;
@@ -87,6 +105,7 @@ static struct rltp_seal *session_create(struct seal *o, const uint8_t *hello, ui
 		s->handshake->node = node;
 		memcpy(s->handshake->psk, o->psk[former], sizeof(s->handshake->psk));
 		pattern_choose(o, s->handshake);
+		s->keyed = s->handshake->keyed;
 		if (prologue_begin(o, s->handshake, hello, initiator))
 			return s;
 	}

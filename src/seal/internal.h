@@ -25,7 +25,8 @@ struct seal {
 	bool keyed;
 	uint32_t changes;
 	uint8_t private_key[CRYPTO_KEY_BYTES], public_key[CRYPTO_KEY_BYTES];
-	seal_peer_key_fn peer_key; /* or NULL */
+	seal_peer_key_fn peer_key;                       /* or NULL */
+	bool (*needs_key)(void *context, uint16_t node); /* or NULL */
 	void *peer_context;
 	struct seal_agreement agreements[SEAL_AGREEMENTS]; /* by the peer's key */
 	/* pre-shared keys: the present one, and the former one while it is accepted */
@@ -81,6 +82,7 @@ struct rltp_seal {
 	uint64_t rx_next;  /* above the highest received */
 	uint64_t rx_start; /* of the frame that began the present receiving phase */
 	uint8_t mode;      /* enum wire_protect */
+	bool keyed;        /* the handshake proves the key pairs of both sides */
 	bool tx_phase, rx_phase;
 	/* phase bit of the newest sending phase that has reached the peer */
 	bool tx_seen;
@@ -101,6 +103,8 @@ bool keys_next_ready(struct rltp_seal *s);
 void keys_rx_advance(struct rltp_seal *s, uint64_t counter);
 
 /* handshake.c, packet.c: functions of seal_ops. */
+bool handshake_permits(void *context, uint16_t node);
+bool handshake_keyed(const struct rltp_seal *s);
 struct rltp_seal *handshake_hello(void *context, uint8_t *hello, uint16_t node);
 struct rltp_seal *handshake_accept(void *context, const uint8_t *hello, uint16_t node, bool former);
 bool handshake_current(const struct rltp_seal *s);

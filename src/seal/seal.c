@@ -65,6 +65,7 @@ int seal_create(const struct seal_options *options, struct seal **out)
 	s->entropy = options->entropy;
 	s->entropy_context = options->entropy_context;
 	s->peer_key = options->peer_key;
+	s->needs_key = options->needs_key;
 	s->peer_context = options->peer_context;
 	s->update_packets = options->update_packets ? options->update_packets : SEAL_UPDATE_PACKETS;
 	s->staging = malloc(STAGING_BYTES);
@@ -115,6 +116,8 @@ static const uint8_t *sent_tag(const struct rltp_seal *s, uint16_t low)
 }
 
 const struct rltp_seal_ops seal_ops = {
+	.permits = handshake_permits,
+	.keyed = handshake_keyed,
 	.hello = handshake_hello,
 	.accept = handshake_accept,
 	.current = handshake_current,

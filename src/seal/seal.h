@@ -23,7 +23,10 @@ struct seal_options {
 	void *entropy_context;
 	uint64_t update_packets;   /* per key; 0: SEAL_UPDATE_PACKETS */
 	seal_peer_key_fn peer_key; /* asked only after seal_identity; NULL: no peer has a key */
-	void *peer_context;
+	/* Returns true if a handshake without the peer's key pair must fail; WIRE_NODE_NONE: a peer
+	 * outside of the node table. NULL: false. */
+	bool (*needs_key)(void *context, uint16_t node);
+	void *peer_context; /* of peer_key and needs_key */
 };
 
 /* Creates the context of seal_ops, which must outlive all sessions. DXP_ENOMEM; DXP_EIO: libcrypto

@@ -94,11 +94,28 @@ static void group_row(const struct sw *s, const struct sw_group *g, uint64_t now
 	};
 }
 
-static void groups_answer(const struct sw *s, uint64_t now_ns, struct inc_answer *out)
+/* Returns whether the reader may see all rows: this switch itself, or its machine. */
+static bool sees_all(const struct sw *s, uint32_t reader)
 {
-	out->total = s->group_count;
-	for (uint32_t i = out->first; i < s->group_count && out->count < INC_ROWS_MAX; i++)
-		group_row(s, s->groups[i], now_ns, &out->groups[out->count++]);
+	return s->options.list_any || reader == 0 || reader == s->options.ip || reader >> 24 == 127;
+}
+
+/* Returns whether the reader may see the group: as a member's host, or a switch below. */
+static bool sees_group(const struct sw *s, const struct sw_group *g, uint32_t reader)
+{
+	for (uint32_t i = 0; i < g->child_count; i++)
+		if (g->children[i].ip == reader)
+			return true;
+	return sees_all(s, reader);
+}
+
+static void groups_answer(const struct sw *s, uint32_t reader, uint64_t now_ns,
+			  struct inc_answer *out)
+{
+	for (uint32_t i = 0; i < s->group_count; i++)
+		if (sees_group(s, s->groups[i], reader) && out->total++ >= out->first &&
+		    out->count < INC_ROWS_MAX)
+			group_row(s, s->groups[i], now_ns, &out->groups[out->count++]);
 }
 
 /* `index` counts causes (INC_CAUSE_...), then statuses of data packets; *cause: the reason's number
@@ -113,13 +130,14 @@ static const struct rejection *rejection_at(const struct sw *s, unsigned index, 
 	return &s->statuses[index - INC_CAUSES];
 }
 
-static void rejections_answer(const struct sw *s, uint64_t now_ns, struct inc_answer *out)
+static void rejections_answer(const struct sw *s, uint32_t reader, uint64_t now_ns,
+			      struct inc_answer *out)
 {
 	for (unsigned i = 0; i < INC_CAUSES + DATA_REJECTIONS; i++) {
 		uint8_t cause;
 		const struct rejection *r = rejection_at(s, i, &cause);
 
-		if (r->count == 0)
+		if (r->count == 0 || !(sees_all(s, reader) || r->last_ip == reader))
 			continue;
 		if (out->total++ >= out->first && out->count < INC_ROWS_MAX)
 			out->refusals[out->count++] = (struct inc_refusal_row){
@@ -135,10 +153,16 @@ static void rejections_answer(const struct sw *s, uint64_t now_ns, struct inc_an
 void switch_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now_ns,
 		   struct inc_answer *out)
 {
+	switch_answer_to(s, q, 0, now_ns, out);
+}
+
+void switch_answer_to(const struct sw *s, const struct inc_inquiry *q, uint32_t reader,
+		      uint64_t now_ns, struct inc_answer *out)
+{
 	*out = (struct inc_answer){.section = q->section, .first = q->first};
 	switch (q->section) {
-	case INC_SECTION_GROUPS: groups_answer(s, now_ns, out); break;
-	case INC_SECTION_REFUSALS: rejections_answer(s, now_ns, out); break;
+	case INC_SECTION_GROUPS: groups_answer(s, reader, now_ns, out); break;
+	case INC_SECTION_REFUSALS: rejections_answer(s, reader, now_ns, out); break;
 	default:
 		out->total = out->count = 1;
 		out->first = 0;

@@ -117,7 +117,7 @@ static void inquiry_receive(struct sw *s, const struct arrival *a)
 
 	if (!m)
 		return;
-	switch_answer(s, &q, a->now_ns, &answer);
+	switch_answer_to(s, &q, a->path->from_ip, a->now_ns, &answer);
 	m->header = (struct inc_header){
 		.kind = INC_ANSWER, .comm_id = INC_COMM_CONTROL, .req_id = p->header.req_id};
 	m->path =

@@ -54,17 +54,21 @@ enum channel_command {
 	/* seconds: the overlap; uses: CHANNEL_FORCE or 0; answer: fabric key, fabric */
 	CHANNEL_FABRIC_ROTATE,
 	CHANNEL_FABRIC_SHOW, /* answer: fabric key, fabric */
-	CHANNEL_COMMANDS = CHANNEL_FABRIC_SHOW
+	/* as CHANNEL_FABRIC_..., for the key pair of the manager; answer: its public key in the
+	 * place of the fabric key, fabric */
+	CHANNEL_MANAGER_ROTATE,
+	CHANNEL_MANAGER_SHOW,
+	CHANNEL_COMMANDS = CHANNEL_MANAGER_SHOW
 };
 
 /* Rotate although some nodes cannot follow, or the last rotation is not complete. */
 #define CHANNEL_FORCE 1u
 
-/* State of the fabric key, in answers to CHANNEL_FABRIC_... only. */
+/* State of a rotated key, in answers to CHANNEL_FABRIC_... and CHANNEL_MANAGER_... only. */
 struct channel_fabric {
 	bool present;        /* the answer has it */
 	uint32_t generation; /* number of rotations; 0: none */
-	uint32_t former_ms;  /* in which nodes still accept the former key */
+	uint32_t former_ms;  /* in which the former key is still accepted */
 	uint64_t age_s;      /* since the last rotation */
 };
 

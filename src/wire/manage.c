@@ -176,6 +176,10 @@ int manage_join_decode(struct manage_body body, struct manage_join *out)
 	return DXP_OK;
 }
 
+/* bytes of the parts of a LEASE that are not always present */
+#define REKEY_BYTES (12 + MANAGE_SEALED_KEY_BYTES)
+#define REPIN_BYTES (4 + PUBLIC_KEY_BYTES)
+
 size_t manage_lease_encode(const struct manage_lease *lease, struct mac *mac, uint8_t *out)
 {
 	struct put_cursor c = body_begin(out);
@@ -192,6 +196,10 @@ size_t manage_lease_encode(const struct manage_lease *lease, struct mac *mac, ui
 		put_32(&c, lease->rekey.former_ms);
 		put_bytes(&c, lease->rekey.sealed, sizeof(lease->rekey.sealed));
 	}
+	if (lease->repin.generation) {
+		put_32(&c, lease->repin.generation);
+		put_bytes(&c, lease->repin.key, sizeof(lease->repin.key));
+	}
 	return body_end(&c, WIRE_LEASE, WIRE_NODE_MANAGER, lease->node, mac, out);
 }
 
@@ -206,7 +214,9 @@ int manage_lease_decode(struct manage_body body, struct manage_lease *out)
 		.lease_ns = get_64(&c),
 		.node = get_16(&c),
 	};
-	const bool rekey = c.at != c.end;
+	const size_t left = (size_t)(c.end - c.at);
+	const bool rekey = left == REKEY_BYTES || left == REKEY_BYTES + REPIN_BYTES;
+	const bool repin = left == REPIN_BYTES || left == REKEY_BYTES + REPIN_BYTES;
 
 	if (rekey) {
 		lease.rekey.generation = get_32(&c);
@@ -214,8 +224,13 @@ int manage_lease_decode(struct manage_body body, struct manage_lease *out)
 		lease.rekey.former_ms = get_32(&c);
 		get_bytes(&c, lease.rekey.sealed, sizeof(lease.rekey.sealed));
 	}
-	if (!get_done(&c) || rekey != (lease.rekey.generation != 0) || lease.epoch == 0 ||
-	    lease.lease_ns == 0 || lease.node < WIRE_NODE_FIRST || lease.node > WIRE_NODE_LAST)
+	if (repin) {
+		lease.repin.generation = get_32(&c);
+		get_bytes(&c, lease.repin.key, sizeof(lease.repin.key));
+	}
+	if (!get_done(&c) || rekey != (lease.rekey.generation != 0) ||
+	    repin != (lease.repin.generation != 0) || lease.epoch == 0 || lease.lease_ns == 0 ||
+	    lease.node < WIRE_NODE_FIRST || lease.node > WIRE_NODE_LAST)
 		return DXP_EMALFORMED;
 	*out = lease;
 	return DXP_OK;

@@ -46,6 +46,8 @@ enum manage_kind { MANAGE_GONE = 0, MANAGE_HOST = 1, MANAGE_XPU = 2, MANAGE_REVO
 #define MANAGE_CAPABILITY_REKEYED (1u << 4)
 /* handshakes of data sessions use the node's key pair, if the peer's has this bit too */
 #define MANAGE_CAPABILITY_BOUND (1u << 5)
+/* the node learns a new public key of the manager from a LEASE */
+#define MANAGE_CAPABILITY_REPINNED (1u << 6)
 /* Bits 8 to 31: the node's release, one byte each for major, minor and patch. 0: a release from
  * before these bits. */
 #define MANAGE_RELEASE_SHIFT 8
@@ -104,6 +106,13 @@ struct manage_rekey {
 	uint8_t sealed[MANAGE_SEALED_KEY_BYTES];
 };
 
+/* A new key of the manager, for a node that uses the former one and has
+ * MANAGE_CAPABILITY_REPINNED. */
+struct manage_repin {
+	uint32_t generation; /* 0: none */
+	uint8_t key[PUBLIC_KEY_BYTES];
+};
+
 struct manage_lease {
 	uint64_t request, nonce;
 	uint64_t epoch;    /* of this run of the manager; random, so never repeated */
@@ -111,6 +120,7 @@ struct manage_lease {
 	uint64_t lease_ns; /* length of the lease, counted from when the node sent the request */
 	uint16_t node;
 	struct manage_rekey rekey;
+	struct manage_repin repin;
 };
 
 /* RENEW, LEAVE and TABLE_ACK. */

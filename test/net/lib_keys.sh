@@ -23,3 +23,25 @@ until_ok() {
 		sleep 0.1
 	done
 }
+
+# fails_with TEXT COMMAND...: whether the command fails with this text.
+fails_with() {
+	! "${@:2}" >"$scratch/out" 2>&1 && grep -qF -- "$1" "$scratch/out"
+}
+
+# refused TEXT COMMAND...: waits until the command fails with this text. On a busy machine it may
+# fail for another reason first.
+refused() {
+	until_ok fails_with "$@"
+	say "ok: $(tail -n 1 "$scratch/out")"
+}
+
+# token_make OPTION...: makes a token, and prints it.
+token_make() {
+	local token begin=$SECONDS
+	until token=$(dxp token create "$@" 2>/dev/null); do
+		[ $((SECONDS - begin)) -le 120 ] || die 'no token'
+		sleep 0.1
+	done
+	echo "$token"
+}

@@ -30,6 +30,7 @@ static void store_apply(struct fabric *f, const struct store_op *op)
 		f->token_count = max_u64(f->token_count, op->index + 1);
 		return;
 	case STORE_FABRIC_PUT: f->fabric = op->fabric; return;
+	case STORE_MANAGER_PUT: f->manager_row = op->manager; return;
 	case STORE_GRANT_PUT:
 		assert_true(f->grant_count < ARRAY_COUNT(f->grants));
 		f->grants[f->grant_count++] = *op;
@@ -81,6 +82,11 @@ UNUSED static void fabric_manager_start(struct fabric *f)
 			registry_load(f->registry, &(struct store_op){.kind = STORE_FABRIC_PUT,
 								      .fabric = f->fabric}),
 			DXP_OK);
+	if (f->manager_row.generation)
+		assert_int_equal(
+			registry_load(f->registry, &(struct store_op){.kind = STORE_MANAGER_PUT,
+								      .manager = f->manager_row}),
+			DXP_OK);
 	registry_start(f->registry, f->now_ns);
 }
 
@@ -94,7 +100,7 @@ UNUSED static void fabric_store_lose(struct fabric *f)
 {
 	memset(f->stored, 0, sizeof(f->stored));
 	f->grant_count = f->key_count = f->token_count = 0;
-	f->fabric.generation = 0;
+	f->fabric.generation = f->manager_row.generation = 0;
 }
 
 #endif

@@ -75,6 +75,18 @@ static void changes_follow(struct fabric_member *member)
 	}
 }
 
+/* Uses a new key of the manager, as a node would. */
+static void repin_follow(struct fabric *f, struct fabric_member *member)
+{
+	uint8_t manager[KEYS_BYTES];
+
+	if (!member_repinned(member->m, manager))
+		return;
+	assert_true(identity_make(member->identity.private_key, manager, &member->identity));
+	assert_int_equal(member_identity_set(member->m, &member->identity, f->now_ns), DXP_OK);
+	member->repins++;
+}
+
 static void fabric_member_poll(struct fabric *f, struct fabric_member *member)
 {
 	struct datagram out[4];
@@ -82,6 +94,7 @@ static void fabric_member_poll(struct fabric *f, struct fabric_member *member)
 
 	if (!member->m)
 		return;
+	repin_follow(f, member);
 	while ((count = member_send(member->m, out, ARRAY_COUNT(out), f->now_ns)) > 0)
 		for (size_t i = 0; i < count && !member->cut && !member->mute; i++)
 			fabric_carry(f, &member->address, &out[i]);

@@ -53,7 +53,8 @@ struct fabric_member {
 	struct member_rekey rekey;
 	uint64_t rekey_ns;
 	unsigned rekeys;
-	bool cut; /* the network carries nothing */
+	unsigned repins; /* new keys of the manager, in all processes */
+	bool cut;        /* the network carries nothing */
 	/* nothing from the member; nothing to it */
 	bool mute, deaf;
 	bool forwarded; /* it also gets what is sent to the address that it advertises */
@@ -87,6 +88,7 @@ struct fabric {
 	struct store_op keys[64], tokens[FABRIC_TOKENS_MAX];
 	size_t key_count, token_count;
 	struct fabric_row fabric;
+	struct manager_row manager_row;
 	struct fabric_packet *heap;
 	size_t packets;
 	bool stopped; /* the manager; its socket keeps arrivals */

@@ -183,13 +183,18 @@ static uint8_t protection_of(void *context, const struct udp_address *peer)
 
 uint8_t rig_protect;
 
-static const uint8_t *peer_key(void *rig, uint16_t node)
+static const uint8_t *peer_key(void *of, uint16_t node)
 {
-	const struct rig *r = rig;
+	const struct rig *r = ((const struct rig_node *)of)->rig;
 
 	return node >= 1 && node <= r->count && r->nodes[node - 1].bound
 		       ? r->nodes[node - 1].public_key
 		       : NULL;
+}
+
+static bool needs_key(void *of, uint16_t node)
+{
+	return ((const struct rig_node *)of)->strict;
 }
 
 static int seal_start(struct rig *r, struct rig_node *n)
@@ -198,7 +203,8 @@ static int seal_start(struct rig *r, struct rig_node *n)
 					     .entropy_context = &r->rng,
 					     .update_packets = RIG_UPDATE_PACKETS,
 					     .peer_key = peer_key,
-					     .peer_context = r};
+					     .needs_key = needs_key,
+					     .peer_context = n};
 	int status = seal_create(&options, &n->seal);
 
 	return status == DXP_OK && n->keyed ? seal_identity(n->seal, n->private_key) : status;

@@ -40,6 +40,7 @@ struct rig_node {
 	/* key pair of the node, if `keyed`; `bound`: the others have its public key */
 	uint8_t private_key[32], public_key[32];
 	bool keyed, bound;
+	bool strict; /* from its next start on, the node requires key pairs of its peers */
 	uint32_t receive_packets;
 	struct rig_message *messages;
 	uint32_t posted, ended;

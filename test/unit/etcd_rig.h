@@ -132,10 +132,17 @@ UNUSED static void registry_fill(struct registry *r, unsigned nodes)
 						   .overlap_s = 86400,
 						   .rotated_ms = INT64_MAX,
 						   .key = {0xfa, 0xb1}}};
+	const struct store_op manager = {.kind = STORE_MANAGER_PUT,
+					 .manager = {.generation = UINT32_MAX,
+						     .overlap_s = 3456000,
+						     .rotated_ms = INT64_MAX,
+						     .key = {0xfa, 0xb2},
+						     .former = {0xfa, 0xb3}}};
 
 	assert_int_equal(row_load(r, key), DXP_OK);
 	assert_int_equal(row_load(r, token), DXP_OK);
 	assert_int_equal(row_load(r, fabric), DXP_OK);
+	assert_int_equal(row_load(r, manager), DXP_OK);
 	for (uint16_t id = 1; id <= nodes; id++)
 		assert_int_equal(row_load(r, node_op(id)), DXP_OK);
 	assert_int_equal(grant_load(r, 0), DXP_OK);
@@ -156,7 +163,7 @@ UNUSED static char *registry_text(struct registry *r)
 		const struct node_entry *e = &op.entry;
 		assert_true(asprintf(&line,
 				     "%d %u %d %u %u %llu %llu %s %s %s %u %u %s %s %zu %s %u "
-				     "%s %u %u %llu %d %s %u %u %u %llu %u\n",
+				     "%s %u %u %llu %d %s %u %u %u %llu %u %u %u %u\n",
 				     op.kind, e->id, op.state, e->capabilities, e->magic,
 				     (unsigned long long)e->incarnation,
 				     (unsigned long long)e->memory_bytes, e->name, e->engine,
@@ -166,7 +173,8 @@ UNUSED static char *registry_text(struct registry *r)
 				     (unsigned long long)op.token.expires_s, op.token.revoked,
 				     op.token.used_by, op.token.psk[2], op.fabric.generation,
 				     op.fabric.overlap_s, (unsigned long long)op.fabric.rotated_ms,
-				     op.fabric.key[1]) > 0);
+				     op.fabric.key[1], op.manager.generation, op.manager.key[1],
+				     op.manager.former[1]) > 0);
 		fputs(line, f);
 		free(line);
 	}

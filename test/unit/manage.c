@@ -293,6 +293,35 @@ static void manage_join__comes_back(void **state)
 	assert_memory_equal(again, frame, bytes);
 }
 
+/* All optional parts of a LEASE, and every length between them. */
+static void manage_lease__parts(void **state)
+{
+	struct manage_lease lease = {1, 2, 3, 4, 5, 6}, back;
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	struct wire_header header;
+	struct manage_body body;
+
+	for (uint32_t parts = 0; parts < 4; parts++) {
+		lease.rekey = (struct manage_rekey){0};
+		lease.repin = (struct manage_repin){0};
+		if (parts & 1)
+			lease.rekey = (struct manage_rekey){7, 8, 9, .sealed = {10, [59] = 11}};
+		if (parts & 2)
+			lease.repin = (struct manage_repin){12, .key = {13, [31] = 14}};
+		size_t bytes = manage_lease_encode(&lease, mac, frame);
+		assert_int_equal(manage_open(frame, bytes, mac, &header, &body), DXP_OK);
+		assert_int_equal(manage_lease_decode(body, &back), DXP_OK);
+		assert_int_equal(back.node, 6);
+		assert_memory_equal(&back.rekey, &lease.rekey, sizeof(lease.rekey));
+		assert_memory_equal(&back.repin, &lease.repin, sizeof(lease.repin));
+		const size_t whole = body.bytes;
+		for (body.bytes = 0; body.bytes < whole; body.bytes++)
+			if (body.bytes != whole - 36 && body.bytes != whole - 72 &&
+			    body.bytes != whole - 108)
+				assert_int_equal(manage_lease_decode(body, &back), DXP_EMALFORMED);
+	}
+}
+
 static void manage_answer__never_longer_than_requested(void **state)
 {
 	uint8_t frame[MANAGE_FRAME_BYTES];
@@ -426,6 +455,7 @@ int main(void)
 		cmocka_unit_test(body_decode__rejects_every_other_length),
 		cmocka_unit_test(body_decode__survives_every_changed_byte),
 		cmocka_unit_test(manage_join__comes_back),
+		cmocka_unit_test(manage_lease__parts),
 		cmocka_unit_test(manage_answer__never_longer_than_requested),
 		cmocka_unit_test(manage_requests__are_as_long_as_a_rejection),
 		cmocka_unit_test(manage_rows__fill_a_datagram_and_come_back),

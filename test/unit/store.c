@@ -197,6 +197,75 @@ static int version_of(void)
 	return version;
 }
 
+/* Writing a rotated fabric key later keeps the higher version. */
+static void store_save__a_rotated_manager_key_comes_back(void **state)
+{
+	struct store_op fabric = {.kind = STORE_FABRIC_PUT, .fabric = {.generation = 1}};
+	struct store_op manager = {.kind = STORE_MANAGER_PUT,
+				   .manager = {.generation = 2,
+					       .overlap_s = 6,
+					       .rotated_ms = 1ull << 41,
+					       .key = {[0] = 7, [31] = 8},
+					       .former = {[0] = 9, [31] = 8}}};
+	struct registry *before = registry_make(), *after = registry_make();
+	struct store_op op;
+	struct store *s;
+
+	registry_fill(before);
+	assert_int_equal(registry_load(before, &manager), DXP_OK);
+	for (int i = 0; i < 2; i++) {
+		registry_store_again(before);
+		assert_int_equal(store_open(folder, &s), DXP_OK);
+		assert_int_equal(store_save(s, before), DXP_OK);
+		store_close(s);
+		assert_int_equal(version_of(), 4);
+		assert_int_equal(registry_load(before, &fabric), DXP_OK);
+	}
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_load(s, after), DXP_OK);
+	store_close(s);
+	registry_store_again(after);
+	do
+		assert_true(registry_next_store(after, &op));
+	while (op.kind != STORE_MANAGER_PUT);
+	assert_memory_equal(&op.manager, &manager.manager, sizeof(op.manager));
+	assert_memory_equal(registry_public_key(after), registry_public_key(before), KEYS_BYTES);
+	registry_destroy(before);
+	registry_destroy(after);
+}
+
+static void store_load__an_invalid_manager_key(void **state)
+{
+	static const char *const rows[] = {
+		"0, zeroblob(32), zeroblob(32), 0, 0", "1, zeroblob(31), zeroblob(32), 0, 0",
+		"1, zeroblob(32), zeroblob(33), 0, 0", "1, zeroblob(32), zeroblob(32), -1, 0",
+		"1, zeroblob(32), zeroblob(32), 0, 3456001"};
+	struct store_op manager = {.kind = STORE_MANAGER_PUT,
+				   .manager = {.generation = 1, .key = {1}}};
+	struct registry *r = registry_make();
+	char sql[128];
+	struct store *s;
+	sqlite3 *db;
+
+	assert_int_equal(registry_load(r, &manager), DXP_OK);
+	registry_store_again(r);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	registry_destroy(r);
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+		snprintf(sql, sizeof(sql), "REPLACE INTO manager VALUES (0, %s)", rows[i]);
+		assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_close(db);
+		r = registry_make();
+		assert_int_equal(store_open(folder, &s), DXP_OK);
+		assert_int_equal(store_load(s, r), DXP_EMALFORMED);
+		store_close(s);
+		registry_destroy(r);
+	}
+}
+
 /* Only a database with a rotated fabric key has the version that earlier releases refuse. */
 static void store_save__a_rotated_fabric_key_comes_back(void **state)
 {
@@ -573,6 +642,8 @@ int main(void)
 		IN_FOLDER(store_save__keys_come_back),
 		IN_FOLDER(store_save__a_rotated_fabric_key_comes_back),
 		IN_FOLDER(store_load__an_invalid_fabric_key),
+		IN_FOLDER(store_save__a_rotated_manager_key_comes_back),
+		IN_FOLDER(store_load__an_invalid_manager_key),
 		IN_FOLDER(store_open__an_earlier_version),
 		IN_FOLDER(store_open__a_later_version),
 		IN_FOLDER(store_load__rows_that_cannot_be),

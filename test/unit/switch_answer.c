@@ -22,6 +22,8 @@
 
 static struct switch_net net;
 static struct swnet_group group;
+static bool list_any = true;
+static uint32_t asker = ASKER;
 
 static void open_with(uint8_t parents)
 {
@@ -29,6 +31,7 @@ static void open_with(uint8_t parents)
 				     .ip = SWITCH_IP,
 				     .parents = {PARENT},
 				     .parent_count = parents,
+				     .list_any = list_any,
 				     .groups_max = 48};
 
 	swnet_open(&net);
@@ -48,7 +51,7 @@ static struct inc_answer query(uint8_t section, uint32_t first)
 	struct inc_inquiry q = {section, first};
 	uint8_t payload[INC_INQUIRY_BYTES];
 	struct swnet_send what = {
-		.path = {ASKER, SWITCH_IP, 1234, ROCE_PORT},
+		.path = {asker, SWITCH_IP, 1234, ROCE_PORT},
 		.header = {.kind = INC_INQUIRE, .comm_id = INC_COMM_CONTROL, .req_id = 55},
 		.qkey = INC_CONTROL_QKEY,
 		.payload = payload,
@@ -59,7 +62,7 @@ static struct inc_answer query(uint8_t section, uint32_t first)
 	net.now_ns += S_NS;
 	swnet_send(&net, &what);
 	swnet_run(&net);
-	p = swnet_dequeue(&net, ASKER, 1234, INC_ANSWER);
+	p = swnet_dequeue(&net, asker, 1234, INC_ANSWER);
 	assert_non_null(p);
 	assert_int_equal(p->path.to_port, 1234);
 	assert_int_equal(p->path.from_port, ROCE_PORT);
@@ -200,6 +203,40 @@ static void answer__rejections(void **state)
 	done();
 }
 
+/* Returns the number of rows that a machine gets. */
+static uint32_t rows_of(uint32_t ip, uint8_t section)
+{
+	asker = ip;
+	const struct inc_answer a = query(section, 0);
+	assert_int_equal(a.count, min_u64(a.total, INC_ROWS_MAX));
+	asker = ASKER;
+	return a.total;
+}
+
+static void answer__only_for_members(void **state)
+{
+	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT32, 1);
+
+	list_any = false;
+	open_with(0);
+	assert_true(swnet_group_make(&net, &group));
+	const uint32_t member = group.members[1].ip;
+	h.epoch++;
+	group.qkey++;
+	swnet_contribute(&net, &group, 1, &h, "abcd", 4); /* refused */
+	swnet_run(&net);
+	assert_int_equal(rows_of(ASKER, INC_SECTION_SWITCH), 1);
+	assert_int_equal(rows_of(ASKER, INC_SECTION_GROUPS), 0);
+	assert_int_equal(rows_of(ASKER, INC_SECTION_REFUSALS), 0);
+	assert_int_equal(rows_of(member, INC_SECTION_GROUPS), 1);
+	assert_int_equal(rows_of(member, INC_SECTION_REFUSALS), 1);
+	assert_int_equal(rows_of(group.members[0].ip, INC_SECTION_REFUSALS), 0);
+	assert_int_equal(rows_of(0x7f000001, INC_SECTION_GROUPS), 1);
+	assert_int_equal(rows_of(0x7f000001, INC_SECTION_REFUSALS), 1);
+	list_any = true;
+	done();
+}
+
 static void answer__malformed_inquiry(void **state)
 {
 	struct swnet_send what = {.path = {ASKER, SWITCH_IP, 1234, ROCE_PORT},
@@ -225,6 +262,7 @@ int main(void)
 		cmocka_unit_test(answer__counts),
 		cmocka_unit_test(answer__pages),
 		cmocka_unit_test(answer__rejections),
+		cmocka_unit_test(answer__only_for_members),
 		cmocka_unit_test(answer__malformed_inquiry),
 	};
 
