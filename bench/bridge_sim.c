@@ -179,7 +179,8 @@ static bool naive_table(const struct bridge_sim_settings *s)
 {
 	static const struct {
 		const char *name;
-		/* that side uses the naive way's stages */
+		/* the naive way, or the bridge, has the source's naive rates; `control`: the naive
+		 * way has its control time */
 		bool naive_slow, dxp_slow, control;
 	} rows[] = {
 		{"different stages, as the source", true, false, true},

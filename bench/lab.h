@@ -36,13 +36,13 @@ int lab_each(const char *only, lab_body body, void *context);
  * labs with `cut`. Returns false, with a note, if nft cannot do this. */
 bool lab_loss(const struct raw_ends *ends, unsigned per_10000);
 
-/* Runs the shell script `make`, then `body` in its own process, then the script `remove`. It is
- * lab_run for labs with another topology. Both scripts may use $LAB, a prefix for names that is
- * unique to this process. */
 struct lab_scripts {
 	const char *name, *make, *remove;
 	bool anyone; /* `make` runs without root too */
 };
+/* Runs the shell script `make`, then `body` in its own process, then the script `remove`. It is
+ * lab_run for labs with another topology. Both scripts may use $LAB, a prefix for names that is
+ * unique to this process. */
 int lab_scripts_run(const struct lab_scripts *scripts, int (*body)(void *context), void *context);
 
 /* Returns "dxpb-PID", the scripts' $LAB. */

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* After `value`, NULL texts and zero numbers are not printed: not measured, or without meaning. */
+/* One row of a report. After `value`, NULL texts and zero numbers are not printed: they were not
+ * measured, or have no meaning. */
 struct report_row {
 	const char *bench, *name; /* `name` is the case */
 	const char *metric, *unit;

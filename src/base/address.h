@@ -21,13 +21,13 @@ static inline bool address_equal(const struct udp_address *a, const struct udp_a
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
-/* Returns true for fe80::/10. Two nodes may have the same such address, so it identifies none. */
+/* fe80::/10. Two nodes may have the same such address, so it identifies none. */
 static inline bool address_link_local(const struct udp_address *a)
 {
 	return a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;
 }
 
-/* Returns true for 127.0.0.0/8 or ::1, which only programs on this machine can use. */
+/* 127.0.0.0/8 or ::1 */
 static inline bool address_loopback(const struct udp_address *a)
 {
 	static const uint8_t v4[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127};
@@ -43,18 +43,18 @@ static inline bool address_ipv4(const struct udp_address *a)
 	return memcmp(a->ip, mapped, sizeof(mapped)) == 0;
 }
 
-/* Returns NULL if other nodes can send to it, else what it is, such as "a multicast address".
- * Ignores the port. */
+/* NULL: other nodes can send to it; else what it is, such as "a multicast address". Ignores the
+ * port. */
 const char *address_unreachable(const struct udp_address *a);
 
 /* `ip` in host order: 0x0a000001 is 10.0.0.1. */
 struct udp_address address_v4(uint32_t ip, uint16_t port);
 
-/* Writes "10.0.0.2:4795" or "[fe80::1]:4795". Returns `out`. */
+/* "10.0.0.2:4795" or "[fe80::1]:4795". Returns `out`. */
 const char *address_format(const struct udp_address *a, char out[UDP_ADDRESS_TEXT_BYTES]);
 
-/* Parses "a.b.c.d[:port]" or "[v6][:port]", but no names; `port` if the text has none. DXP_EINVAL:
- * other text. */
+/* "a.b.c.d[:port]" or "[v6][:port]", no names; `port` if the text has none. DXP_EINVAL: other
+ * text. */
 int address_parse(const char *text, uint16_t port, struct udp_address *a);
 
 /* All addresses that begin with the first `bits` bits of `ip`. */
@@ -63,8 +63,8 @@ struct address_prefix {
 	uint8_t bits; /* 0 .. 128; of IPv4, plus 96 */
 };
 
-/* Parses "10.1.0.0/16", "[fd00::]/8", or a single address. DXP_EINVAL: other text, or a bit after
- * the prefix is not 0. */
+/* "10.1.0.0/16", "[fd00::]/8", or a single address. DXP_EINVAL: other text, or a bit after the
+ * prefix is not 0. */
 int address_prefix_parse(const char *text, struct address_prefix *out);
 bool address_within(const struct udp_address *a, const struct address_prefix *p);
 

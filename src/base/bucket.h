@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Token bucket: an exact long-term rate, saving idle time up to a bound, without timer: the state
- * is when all sent bytes are paid for (GCRA). Beyond a certain debt, nothing leaves until all is
- * paid, or packets would leave one by one. A zeroed bucket has no limit. */
+/* Token bucket (GCRA) without timer: an exact long-term rate, saving idle time up to a bound.
+ * Beyond a certain debt, nothing leaves until all is paid; otherwise packets would leave one by
+ * one. A zeroed bucket has no limit. */
 #ifndef BASE_BUCKET_H
 #define BASE_BUCKET_H
 
@@ -23,7 +23,7 @@ struct bucket {
  * waits, and allows a burst at once; the current rate changes nothing. */
 void bucket_rate(struct bucket *b, uint64_t bytes_per_s);
 
-/* Returns true if bytes may leave now; otherwise counts a wait, once. */
+/* False: the caller must wait; each wait is counted once. */
 static inline bool bucket_allows(struct bucket *b, uint64_t now_ns)
 {
 	if (now_ns >= b->next_ns)
@@ -33,7 +33,7 @@ static inline bool bucket_allows(struct bucket *b, uint64_t now_ns)
 	return false;
 }
 
-/* Returns the ns in which the rate, not 0, pays for `bytes`. */
+/* ns in which the rate, not 0, pays for `bytes`. */
 uint64_t bucket_time(const struct bucket *b, uint64_t bytes);
 
 /* Bytes that left, even more than the bucket holds. */

@@ -14,8 +14,8 @@ struct crc32_piece {
 	size_t bytes;
 };
 
-/* Returns the CRC of the head (least significant bytes first), then the pieces. The head has words,
- * because a wide load of bytes just stored one by one is slow. */
+/* The CRC of the head (least significant bytes first), then the pieces. The head has words, because
+ * a wide load of bytes just stored one by one is slow. */
 uint32_t crc32_of(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		  size_t count);
 
@@ -40,8 +40,7 @@ static inline uint32_t crc32_join(const struct crc32_shift *s, uint32_t front, u
 	       s->table[2][front >> 16 & 255] ^ s->table[3][front >> 24] ^ back;
 }
 
-/* Two implementations, for tests: crc32_fold, and crc32_plain, which runs on all processors.
- * crc32_fold_can returns false if the processor cannot run crc32_fold. */
+/* Tests call crc32_fold, which not all processors can run, and crc32_plain, which runs on all. */
 bool crc32_fold_can(void);
 uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		    size_t count);

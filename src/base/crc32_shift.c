@@ -7,7 +7,7 @@
 #define X_0        (1u << 31)
 #define X_8        (1u << 23)
 
-/* Returns the product modulo the polynomial. */
+/* Multiplies modulo the polynomial. */
 static uint32_t multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;

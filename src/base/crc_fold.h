@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reflected 32-bit CRCs by folding with AVX-512 (Gopal et al., "Fast CRC Computation for Generic
- * Polynomials Using PCLMULQDQ Instruction", Intel, 2009). P is the polynomial of the CRC, of degree
- * 32. The CRC is the remainder of the data, as a polynomial, divided by P. 16 bytes are a
- * polynomial of degree 127. If these bytes are multiplied by x^(8 d) modulo P, they can be added to
- * the 16 bytes that lie d bytes behind them, without a change of the remainder. So a block shrinks
- * to 16 bytes, which the caller reduces.
+ * Polynomials Using PCLMULQDQ Instruction", Intel, 2009). The CRC is the remainder of the data, as
+ * a polynomial, divided by the CRC's polynomial P of degree 32. 16 bytes, multiplied by x^(8 d)
+ * modulo P, can be added to the 16 bytes d bytes behind them without a change of the remainder. So
+ * a block shrinks to 16 bytes, which the caller reduces.
  *
  * Bits are reflected: bit i of an n-bit factor is the coefficient of x^(n - 1 - i). A carry-less
  * product then has one factor x too many, hence the "- 1" in the exponents. */
@@ -33,7 +32,7 @@ struct fold_keys {
 	_Alignas(64) struct fold_key to_last[4];
 };
 
-/* Returns x^exponent modulo `polynomial`; bit 31 is x^0. */
+/* x^exponent modulo `polynomial`; bit 31 is x^0. */
 static inline uint32_t fold_power(uint32_t polynomial, unsigned exponent)
 {
 	uint32_t power = 1u << 31;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keeps descriptors 0, 1 and 2 for standard streams: otherwise a program started without one opens
  * a file there, and text for the stream damages it. Code inside other programs (src/, plugins/)
- * passes every new descriptor through here; tools/tidy checks that. Our programs open missing
- * streams at their start (base/program.h).
+ * passes every new descriptor through here; tools/tidy checks that.
  *
  * Before the move, another thread may still write to the low number; no system call prevents
  * this. */

@@ -6,13 +6,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Puts a new file with this text and mode in the place of `path`, also after a power failure.
- * Several processes may do so at the same time; the last one wins. Returns false with errno; then
- * the old file stays. */
+/* Puts a new file with this text and mode in the place of `path`, also after a power failure. Of
+ * several processes, the last one wins. False, with errno: the old file stays. */
 bool file_replace(const char *path, const char *text, mode_t mode);
 
-/* Returns the next step if a file or folder was not written because of this errno, to append to a
- * message: "; free space ..."; "" if the errno suggests none. */
+/* The next step after a failed write with this errno, to append to a message: "; free space ...";
+ * "": none. */
 const char *file_write_hint(int error);
 
 #endif

@@ -31,7 +31,7 @@ static int digit_value(char c)
 	return -1;
 }
 
-/* Parses exactly the digits, with or without one newline. */
+/* Accepts exactly the digits, with or without one newline. */
 static bool key_parse(const char *text, size_t bytes, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (bytes != TEXT_BYTES && !(bytes == TEXT_BYTES + 1 && text[TEXT_BYTES] == '\n'))
@@ -126,7 +126,6 @@ static bool name_give(const char *temporary, const char *path, bool replace)
 	return replace ? rename(temporary, path) == 0 : link(temporary, path) == 0;
 }
 
-/* Gives the new file the owner and the mode of the one that it replaces. */
 static bool owner_keep(int fd, const struct stat *old)
 {
 	/* A file of the same owner may have a group that this process cannot give. */

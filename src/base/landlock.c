@@ -31,7 +31,6 @@ long landlock_version(void)
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* Returns what this kernel's rules can permit. */
 static uint64_t rights_all(void)
 {
 	const long version = landlock_version();

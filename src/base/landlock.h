@@ -14,7 +14,7 @@ enum landlock_access {
 	LANDLOCK_ALL,
 };
 
-/* Returns a negative value without Landlock. */
+/* Negative: no Landlock. */
 long landlock_version(void);
 
 /* Creates rules that permit nothing. Returns a descriptor, closed on exec; -1 with errno. */
@@ -26,8 +26,8 @@ void landlock_permit(int rules, const char *path, enum landlock_access access);
 /* Programs and libraries of the system, and /dev/null. */
 void landlock_permit_system(int rules);
 
-/* Applies the rules to this thread, and to all threads and processes that it starts. Needs
- * PR_SET_NO_NEW_PRIVS. Returns false with errno. */
+/* Applies the rules to this thread, and to all that it starts. Needs PR_SET_NO_NEW_PRIVS. False:
+ * errno. */
 bool landlock_enter(int rules);
 
 #endif

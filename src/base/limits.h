@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of general functions and datagrams, with unit and reason. */
+/* Bounds of general functions and datagrams. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 

@@ -16,7 +16,7 @@
 static const char *program = "dxp";
 static _Thread_local bool softened;
 static _Thread_local struct {
-	char *out; /* for errors; NULL: they are logged */
+	char *out; /* buffer for errors; NULL: errors are logged */
 	size_t bytes;
 } diverted;
 /* highest level written; -1: not read from the environment yet */

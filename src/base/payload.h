@@ -16,8 +16,7 @@
 /* bytes of a longer piece copied at once, so that prefetched lines stay in the first cache */
 #define PAYLOAD_PART_BYTES 8896
 
-/* Copies a piece. The next `space` bytes are of the same message, so the next piece probably goes
- * there. */
+/* The next `space` bytes are of the same message, so the next piece probably goes there. */
 static inline void payload_place(uint8_t *to, const uint8_t *from, size_t bytes, uint64_t space)
 {
 	size_t left = bytes;

@@ -18,7 +18,6 @@ static bool bits_equal(const uint8_t a[16], const uint8_t b[16], uint32_t bits)
 	       (rest == 0 || ((a[bytes] ^ b[bytes]) >> (8 - rest)) == 0);
 }
 
-/* Returns whether the bits after the first `bits` are 0. */
 static bool tail_zero(const uint8_t ip[16], uint32_t bits)
 {
 	for (uint32_t i = bits; i < ADDRESS_BITS; i++)
@@ -27,7 +26,7 @@ static bool tail_zero(const uint8_t ip[16], uint32_t bits)
 	return true;
 }
 
-/* Parses 0 .. `most`; returns false for other text. */
+/* 0 .. `most`; false: other text. */
 static bool length_parse(const char *text, uint32_t most, uint32_t *out)
 {
 	char *end;

@@ -18,10 +18,10 @@ void program_signals_set(void (*handler)(int number));
 /* Raises the soft limit of open descriptors to the hard limit. */
 void program_descriptors_raise(void);
 
-/* Returns true if 0, 1 or 2 was closed at the start: output is dropped, input is empty. */
+/* 0, 1 or 2 was closed at the start: output is dropped, input is empty. */
 bool program_was_closed(int fd);
 
-/* Flushes standard output; reports lost text once on standard error, with false. */
+/* Flushes standard output. False: text was lost, reported once on standard error. */
 bool program_output_check(void);
 
 #endif

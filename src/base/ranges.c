@@ -25,7 +25,7 @@ bool ranges_reserve(struct ranges *r, uint32_t more)
 	return true;
 }
 
-/* Returns the first range that ends at or after `start`. */
+/* First range that ends at or after `start`. */
 static uint32_t find(const struct ranges *r, uint64_t start)
 {
 	uint32_t low = 0, high = r->count;

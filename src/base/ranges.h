@@ -17,15 +17,14 @@ struct ranges {
 };
 
 void ranges_free(struct ranges *r);
-/* Reserves memory; each change needs at most one more range. Returns false if memory is short. */
+/* Each change needs at most one more range. False: memory is short. */
 bool ranges_reserve(struct ranges *r, uint32_t more);
-/* Add or remove a range, which may be empty. Without memory, they return false and change nothing;
- * after ranges_reserve() they cannot fail. */
+/* A range may be empty. False: memory is short, nothing changes; impossible after
+ * ranges_reserve(). */
 bool ranges_add(struct ranges *r, uint64_t start, uint64_t end);
 bool ranges_remove(struct ranges *r, uint64_t start, uint64_t end);
-/* Finds the first part of [start, end) in the set. Returns false if there is none. */
+/* The first part of [start, end) in the set. */
 bool ranges_next(const struct ranges *r, uint64_t start, uint64_t end, struct range *out);
-/* Returns true if all of [start, end) is in the set. */
 bool ranges_has(const struct ranges *r, uint64_t start, uint64_t end);
 
 #endif

@@ -18,26 +18,24 @@ static inline uint64_t rng_next(struct rng *r)
 	return z ^ (z >> 31);
 }
 
-/* Returns 0 .. bound - 1, equally likely; 0 for bound 0. The modulo's bias is too small for any
- * test. */
+/* 0 .. bound - 1; 0 for bound 0. The modulo's bias is too small for any test. */
 static inline uint64_t rng_below(struct rng *r, uint64_t bound)
 {
 	return bound ? rng_next(r) % bound : 0;
 }
 
-/* Returns true with probability ppm / 1,000,000. */
 static inline int rng_chance_ppm(struct rng *r, uint32_t ppm)
 {
 	return rng_below(r, 1000000) < ppm;
 }
 
-/* Fills `out` with random bytes. It cannot fail: a node without a random source does not start. */
+/* Cannot fail: a node without a random source does not start. */
 typedef void (*entropy_fn)(void *context, void *out, uint64_t bytes);
 
 /* `context` is unused. */
 void rng_entropy_kernel(void *context, void *out, uint64_t bytes);
 
-/* Fills `out` from `context`, a struct rng. Only for the simulator. */
+/* `context` is a struct rng. Only for the simulator. */
 void rng_entropy_rng(void *context, void *out, uint64_t bytes);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define READY "READY=1"
 
-/* Sends "READY=1". Returns false with errno. */
+/* False: errno. */
 static bool datagram_send(const struct sockaddr_un *to, socklen_t bytes)
 {
 	int fd = descriptor_raise(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -10,7 +10,7 @@ static bool before(const struct tree_node *n, uint64_t key, uint64_t minor)
 	return n->key < key || (n->key == key && n->minor < minor);
 }
 
-/* Returns the next SplitMix64 value. With a secret seed, users cannot choose the tree's shape. */
+/* SplitMix64. With a secret seed, users cannot choose the tree's shape. */
 static uint32_t weight_next(struct tree *t)
 {
 	uint64_t z = t->random += 0x9e3779b97f4a7c15u;

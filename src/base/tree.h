@@ -22,11 +22,10 @@ struct tree {
 
 /* Sets all fields of n. */
 void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t minor);
-/* Removes n, which must be in the tree. */
 void tree_remove(struct tree *t, const struct tree_node *n);
-/* Returns the last node not above (key, minor), or NULL. */
+/* The last node not above (key, minor), or NULL. */
 struct tree_node *tree_floor(const struct tree *t, uint64_t key, uint64_t minor);
-/* Returns the first node not below (key, minor), or NULL. */
+/* The first node not below (key, minor), or NULL. */
 struct tree_node *tree_ceiling(const struct tree *t, uint64_t key, uint64_t minor);
 
 #endif

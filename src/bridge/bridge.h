@@ -2,19 +2,16 @@
 /* A bridge between a network and memory that only a DMA engine reaches (S-01 .. S-06): two rings of
  * buffers, one towards the device and one from it, shared by transfers. Each buffer is a small
  * state machine:
+ * - to the device: EMPTY -> FILL -> FULL -> DEVICE -> EMPTY
+ * - from the device: EMPTY -> DEVICE -> DONE -> DRAIN -> EMPTY
+ * - through it, a buffer of each ring: EMPTY -> FILL -> FULL -> DEVICE (both) -> DONE -> DRAIN
  *
- *   to the device    EMPTY -> FILL -> FULL -> DEVICE -> EMPTY
- *   from the device  EMPTY -> DEVICE -> DONE -> DRAIN -> EMPTY
- *   through it       a buffer of each ring: EMPTY -> FILL -> FULL -> DEVICE (both) -> DONE -> DRAIN
- *
- * No I/O: bridge_next() returns the next step (read from the network, DMA, write to the network).
- * The owner executes it and reports its status with bridge_done(). It may fill and drain buffers by
- * any means: a network, a copy of user memory, zeros. Nothing is copied between network and DMA.
- * Single-threaded; time is an argument.
+ * No I/O: bridge_next() returns the next step; the owner executes it, by any means, and reports its
+ * status with bridge_done(). Nothing is copied between network and DMA. Single-threaded; time is an
+ * argument.
  *
  * Invariant: a buffer belongs to one transfer until its last step is complete, even if the transfer
- * fails earlier. So a late DMA cannot write into another transfer's data. A failed transfer returns
- * all its buffers, and the rings continue. */
+ * fails earlier. So a late DMA cannot write into another transfer's data. */
 #ifndef BRIDGE_BRIDGE_H
 #define BRIDGE_BRIDGE_H
 
@@ -28,20 +25,20 @@ struct bridge_transfer;
 struct bridge_options {
 	uint32_t buffers;      /* of each ring, 1 .. BRIDGE_BUFFERS_MAX; 0: 8 (S-02) */
 	uint32_t buffer_bytes; /* BRIDGE_BUFFER_MIN .. BRIDGE_BUFFER_MAX; a multiple of 4096 */
-	/* Rings of the caller, each of buffers x buffer_bytes, registered once with NIC and device
-	 * (S-05). */
+	/* the caller's rings, each of buffers x buffer_bytes, registered once with NIC and device
+	 * (S-05) */
 	uint8_t *to_device;
 	uint8_t *from_device;
 	/* outstanding FILL steps, 1 .. buffers; 0: buffers (S-06) */
 	uint32_t fills;
 	/* Outstanding DMA steps per direction, 1 .. BRIDGE_BUFFERS_MAX; 0: BRIDGE_DMAS. THROUGH
-	 * counts in both directions; DIRECT steps have the same limit of their own. */
+	 * counts in both; DIRECT steps have the same limit of their own. */
 	uint32_t dmas;
-	/* ns after which a DMA fails its transfer, or after twice of which a FILL or DRAIN does. 0:
+	/* ns after which a DMA fails its transfer; a FILL or DRAIN, after twice that. 0:
 	 * BRIDGE_STALL_NS */
 	uint64_t stall_ns;
-	/* The peer of a transfer is silent but its session is kept, so a FILL, DRAIN or fed block
-	 * may take longer. `context`: that of the order. NULL: false. */
+	/* True: the peer of a transfer is silent but its session is kept, so a FILL, DRAIN or fed
+	 * block may take longer. `context`: that of the order. NULL: false. */
 	bool (*patient)(void *context);
 };
 
@@ -57,8 +54,7 @@ enum bridge_path {
 
 enum bridge_mode {
 	BRIDGE_PIPELINED,
-	/* One piece at a time, one step after another: the baseline that shows the gain of
-	 * pipelining (S-04). */
+	/* one piece at a time, one step after another: the baseline for pipelining (S-04) */
 	BRIDGE_SEQUENTIAL,
 };
 
@@ -75,19 +71,19 @@ enum bridge_step {
 struct bridge_order {
 	uint8_t path; /* enum bridge_path */
 	uint8_t mode; /* enum bridge_mode */
-	/* Pipelined IN: bytes arrive by bridge_feed(), without FILL. */
+	/* pipelined IN whose bytes arrive by bridge_feed(), without FILL */
 	bool fed;
-	/* DIRECT: from user memory through the stream core to user memory. */
+	/* DIRECT, through the stream core, between user memories */
 	bool core;
 	uint64_t bytes; /* 0: completes at once */
 	/* Bytes of all pieces but the last, 4096 .. buffer_bytes (DIRECT: BRIDGE_BUFFER_MAX),
 	 * rounded down to a multiple of 64. 0: buffer_bytes in mode SEQUENTIAL, BRIDGE_DIRECT_BYTES
-	 * on path DIRECT; otherwise cut.h chooses. */
+	 * on path DIRECT; else cut.h chooses. */
 	uint32_t piece_bytes;
-	/* Fed: payload bytes of all packets but the last; 0: any length. If a packet fits into a
-	 * buffer, blocks hold whole packets, and a transfer without a buffer gets a grant later. */
+	/* Fed: payload of all packets but the last; 0: any. If a packet fits into a buffer, blocks
+	 * hold whole packets, and a transfer without a buffer gets a grant later. */
 	uint32_t unit;
-	/* Fed: sender's number. Senders share free buffers fairly. */
+	/* Fed: the sender, for fair shares of free buffers. */
 	uint32_t source;
 	void *context; /* returned in every action */
 };
@@ -107,14 +103,14 @@ struct bridge_action {
 };
 
 struct bridge_end {
-	/* Freed: only for comparison. */
+	/* freed: only for comparison */
 	struct bridge_transfer *transfer;
 	void *context;
 	int status; /* DXP_OK, or that of the first failed step */
 	/* the failed step; BRIDGE_STEPS: cancelled */
 	uint8_t step;
 	uint64_t at;    /* offset of the failed piece */
-	uint64_t bytes; /* from the start, that completed all steps */
+	uint64_t bytes; /* number of bytes, from the start on, that completed all steps */
 };
 
 struct bridge_counters {
@@ -122,28 +118,28 @@ struct bridge_counters {
 	uint64_t transfers, failed;
 	uint64_t pieces[BRIDGE_STEPS], bytes[BRIDGE_STEPS]; /* of successful steps */
 	uint64_t stalls;
-	uint64_t no_buffer; /* fed bytes found no free buffer */
+	uint64_t no_buffer; /* times that fed bytes found no buffer */
 	uint64_t withdrawn;
-	uint32_t fills_most; /* most outstanding FILL steps at once */
+	uint32_t fills_most; /* most at once */
 	/* ns with an outstanding DMA in that direction, by the times given to bridge_next and
-	 * bridge_done. A stream through the core counts in both. */
+	 * bridge_done; a stream through the core counts in both */
 	uint64_t to_device_ns, from_device_ns;
-	/* completions of steps that were not outstanding: errors of the device */
+	/* completions of steps that were not outstanding: the device's errors */
 	uint64_t stale;
 };
 
 /* DXP_EINVAL: an option is out of range; DXP_ENOMEM. */
 int bridge_create(const struct bridge_options *options, struct bridge **out);
-/* `b` may be NULL. First reset the device and close the network: no step may be outstanding. */
+/* NULL is allowed. First reset the device and close the network: no step may be outstanding. */
 void bridge_destroy(struct bridge *b);
 
 /* Queues a transfer. Pieces of transfers are served round-robin. Transfers through the stream core
- * use it one after another, each in the order of its bytes; others may overtake each other.
+ * use it one after another, in the order of bytes; others may overtake each other.
  *
- *  DXP_EAGAIN: BRIDGE_TRANSFERS_MAX are queued. DXP_ENOMEM. DXP_EINVAL: the order is inconsistent,
- *  or its pieces or the ring are too small for `fed`. Fed pieces need 16 KiB, or buffer_bytes if
- *  less. A ring for fed transfers needs 2 buffers (3 of 8 KiB, 4 of 4 KiB), because a packet may
- *  cross a border. */
+ * DXP_EAGAIN: BRIDGE_TRANSFERS_MAX are queued. DXP_ENOMEM. DXP_EINVAL: the order is inconsistent,
+ * or its pieces or the ring are too small for `fed`. Fed pieces need 16 KiB, or buffer_bytes if
+ * less. A ring for fed transfers needs 2 buffers (3 of 8 KiB, 4 of 4 KiB), because a packet may
+ * cross a border. */
 int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t now_ns,
 		 struct bridge_transfer **out);
 /* Starts no more steps. The transfer ends after its outstanding ones, with `status` unless it
@@ -151,9 +147,8 @@ int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t no
 void bridge_cancel(struct bridge *b, struct bridge_transfer *t, int status);
 void bridge_cancel_all(struct bridge *b, int status);
 
-/* False: no step now. The owner returns a step that it cannot start (a queue is full) with
- * bridge_later() before the next bridge_next(). It is offered again after a completion, or after
- * BRIDGE_AGAIN_NS. */
+/* False: no step now. A step that cannot start (a queue is full) goes back by bridge_later() before
+ * the next bridge_next(); it is offered again after a completion, or after BRIDGE_AGAIN_NS. */
 bool bridge_next(struct bridge *b, uint64_t now_ns, struct bridge_action *out);
 void bridge_later(struct bridge *b, uint32_t id);
 /* A status other than DXP_OK fails the transfer. An id that is not outstanding, as after a repeated
@@ -168,50 +163,48 @@ bool bridge_ended(struct bridge *b, struct bridge_end *out);
  * of the stream have arrived. Only such bytes may use the last buffers: otherwise bytes that wait
  * for earlier ones could hold all, a deadlock.
  *
- *  DXP_EAGAIN: no buffer is free; nothing was copied. DXP_EBUSY: the same, and bridge_granted()
- *  will return a grant. DXP_ERANGE: outside the transfer, which continues. DXP_EMALFORMED: some
- *  bytes had arrived before; the transfer fails. Others: it has failed with this status.
+ * DXP_EAGAIN: no buffer is free; nothing was copied. DXP_EBUSY: the same, and bridge_granted() will
+ * return a grant. DXP_ERANGE: outside the transfer, which continues. DXP_EMALFORMED: some bytes had
+ * arrived before; the transfer fails. Others: it has failed with this status.
  *
- *  Within each stall_ns, 1/BRIDGE_FED_STEPS of an incomplete block must arrive, or the transfer
- *  fails, unless bridge_options.patient. */
+ * Within each stall_ns, 1/BRIDGE_FED_STEPS of an incomplete block must arrive, or the transfer
+ * fails, unless bridge_options.patient. */
 int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const uint8_t *data,
 		uint32_t bytes, bool first, uint64_t now_ns);
-/* DXP_OK: all is in the device's memory; DXP_EAGAIN: not yet; else the reason of a failure, even
- * while steps are outstanding. Valid until bridge_ended has returned the transfer. */
+/* DXP_OK: all is in the device's memory; DXP_EAGAIN: not yet; else a failure, even while steps are
+ * outstanding. Valid until bridge_ended has returned the transfer. */
 int bridge_settled(const struct bridge_transfer *t);
 
-/* The sender of a fed transfer that found no buffer may send these bytes. Their buffers are
+/* The sender of a fed transfer that found no buffer may send these bytes; their buffers are
  * reserved for a limited time. */
 struct bridge_grant {
 	struct bridge_transfer *transfer;
 	void *context;
-	/* from the transfer's start: whole units, or all */
+	/* bytes granted, counted from the transfer's start: whole units, or all */
 	uint64_t bytes;
 };
 
-/* Grants cover whole blocks, or the rest of the transfer. 0: it never gets a grant. */
+/* Grants cover whole blocks, or the rest. 0: never granted. */
 uint32_t bridge_block_bytes(const struct bridge_transfer *t);
-/* Returns the next grant, in fair order; false: there is none now. Call it after each bridge_next.
- * A grant that was not used is returned again. */
+/* Returns the next grant, in fair order. Call it after each bridge_next. An unused grant is
+ * returned again. */
 bool bridge_granted(struct bridge *b, uint64_t now_ns, struct bridge_grant *out);
 
-/* Returns when to call bridge_expire, bridge_next and bridge_granted at the latest. UINT64_MAX:
- * never. */
+/* Returns when to call bridge_expire, bridge_next and bridge_granted. UINT64_MAX: never. */
 uint64_t bridge_deadline(const struct bridge *b);
 /* Fails stalled transfers with DXP_ETIMEDOUT. True: a DMA stalled, so reset the device, which
  * completes all DMAs with an error. Their buffers stay in use until then. */
 bool bridge_expire(struct bridge *b, uint64_t now_ns);
-/* After bridge_expire: a stalled FILL or DRAIN that blocks a buffer although its peer is alive;
- * close the operations with that peer. *context: that of the order. Again after stall_ns; false: no
- * more. */
+/* Call it after bridge_expire. A stalled FILL or DRAIN blocks a buffer although its peer is alive:
+ * close the operations with that peer. *context is that of the order. A step is reported again
+ * after stall_ns; false: no more. */
 bool bridge_stuck(struct bridge *b, void **context);
 
 /* Buffers per ring that fed transfers need; with fewer, bridge_begin rejects them. */
 uint32_t bridge_feed_buffers(const struct bridge *b);
 uint32_t bridge_buffer_bytes(const struct bridge *b);
 uint32_t bridge_buffers(const struct bridge *b);
-/* Counts the buffers of each ring that are not EMPTY. Both counts are 0 if no step is
- * outstanding. */
+/* Buffers of each ring that are not EMPTY: 0 if no step is outstanding. */
 void bridge_buffers_used(const struct bridge *b, uint32_t *to_device, uint32_t *from_device);
 uint32_t bridge_transfers(const struct bridge *b);
 const struct bridge_counters *bridge_counters(const struct bridge *b);

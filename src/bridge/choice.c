@@ -14,8 +14,8 @@
 #define NEAR_PERIOD 8
 /* one of this many tries another way, because loads change */
 #define PROBE_PERIOD 64
-/* a slower time raises the estimate by 1/16 of the difference, at most by 1/32, because the
- * transfer may have been disturbed */
+/* A slower time raises the estimate by 1/16 of the difference, at most by 1/32: the transfer may
+ * have been disturbed. */
 #define FOLLOW_SHIFT 4
 
 static uint32_t class_of(uint64_t bytes)
@@ -55,8 +55,8 @@ static enum choice_way sequential_of(uint32_t ways)
 	return (enum choice_way)way;
 }
 
-/* Returns the fastest way, or the sequential one if none is faster by the margin. Then the fastest
- * is still used now and then, so that its time is followed. */
+/* Returns the fastest way, or the sequential one if none is faster by the margin. The fastest is
+ * still used now and then, so that its time is followed. */
 static enum choice_way preferred(const struct choice_class *k, uint32_t ways)
 {
 	enum choice_way best = best_of(k, ways), sequential = sequential_of(ways);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses how transfers are cut, by times of earlier ones. No formula knows the cost of a piece:
- * where network and DMA share processors, overlap of short pieces gains less than their number
- * costs. So a bridge measures a few ways per path and class of lengths, and uses the fastest. Pure
- * functions. */
+/* Chooses how transfers are cut, by times of earlier ones, because no formula knows the cost of a
+ * piece: where network and DMA share processors, overlap of short pieces gains less than their
+ * number costs. A bridge measures a few ways per path and class of lengths, and uses the fastest.
+ * Pure functions. */
 #ifndef BRIDGE_CHOICE_H
 #define BRIDGE_CHOICE_H
 
@@ -39,11 +39,11 @@ struct choice {
 
 /* Transfers of this length are timed. */
 bool choice_covers(uint64_t bytes);
-/* `ways`: bit w: way w cuts this transfer differently from those before, so the last moves bytes as
- * mode SEQUENTIAL does. Another must be faster by a margin, because nearly equal ways vary by more
- * than they differ. */
+/* `ways`: bit w: way w cuts this transfer differently from those before. So the last one moves
+ * bytes as mode SEQUENTIAL does; another must be faster by a margin, because nearly equal ways vary
+ * by more than they differ. */
 enum choice_way choice_next(const struct choice *c, uint8_t path, uint64_t bytes, uint32_t ways);
-/* Only if no other transfer ran. */
+/* Call it only if no other transfer ran. */
 void choice_note(struct choice *c, uint8_t path, uint64_t bytes, enum choice_way way, uint64_t ns);
 
 #endif

@@ -19,7 +19,7 @@ static uint64_t square_root(uint64_t n)
 	return root;
 }
 
-/* Rounds up to whole pages; returns at most `most`. */
+/* Rounds up to whole pages, at most `most`. */
 static uint32_t paged(uint64_t bytes, uint32_t most)
 {
 	uint64_t pages = (min_u64(bytes, most) + PAGE - 1) / PAGE * PAGE;
@@ -58,7 +58,7 @@ void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most)
 	assert(piece <= most);
 	*c = (struct cut){.bytes = bytes, .piece = piece};
 	/* Without ramps, filling and emptying the pipeline takes longer, so pieces are half as
-	 * long. A quarter of the constant halves the square root. */
+	 * long: a quarter of the constant. */
 	if (!piece)
 		c->piece = balanced(bytes, BRIDGE_RAMP_BYTES / 4, most);
 }

@@ -3,14 +3,14 @@
  * overtake each other, so a buffer may be partly filled. If all were, and the missing bytes needed
  * further buffers, nothing could continue. Two rules prevent this.
  *
- *  Reserve: feed_reserve() buffers, as many as one transfer needs to continue if it misses no
- *  earlier byte. Only the holder of the token may use them, for bytes before which none is missing.
- *  So at most its last buffer is partly filled; the device empties the others. The token is free
- *  when feed_reserve() buffers are free and not promised, or its holder has no incomplete block and
- *  no unused grant (grant.c).
+ * Reserve: feed_reserve() buffers, as many as one transfer needs to continue if it misses no
+ * earlier byte. Only the holder of the token may use them, for bytes before which none is missing.
+ * So at most its last buffer is partly filled; the device empties the others. The token is free
+ * when feed_reserve() buffers are free and not promised, or its holder has no incomplete block and
+ * no unused grant (grant.c).
  *
- *  Hunger: buffers go alternately to fed and to pulled transfers. Otherwise pulled ones would get
- *  each free buffer, and a sender that retries now and then would get none. */
+ * Hunger: buffers go alternately to fed and to pulled transfers; otherwise pulled ones would get
+ * each free buffer, and a sender that retries now and then none. */
 #include <assert.h>
 #include <string.h>
 
@@ -68,8 +68,7 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 		b->token = NULL;
 	if (begins == 0 || (!line && free >= begins + reserve))
 		return true;
-	/* While others wait for grants, the transfer joins them instead of using the reserve, if it
-	 * can. */
+	/* While others wait for grants, joins them, if it can, instead of using the reserve. */
 	bool joins = line && grant_may(t) && !list_used(&t->wait);
 	bool in_reserve = first && !joins && (!b->token || b->token == t);
 	if (in_reserve && free >= begins) {

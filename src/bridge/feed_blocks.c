@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of fed transfers: complete or begun ones, and the buffers that they need. */
+/* Blocks of fed transfers, and the buffers that they need. */
 #include "bridge/internal.h"
 
 uint32_t feed_block_min(const struct bridge *b)

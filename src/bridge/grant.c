@@ -3,15 +3,14 @@
  * next block of the first one, and its sender is notified. Without grants, senders would retry in
  * vain, less and less often, with an idle device.
  *
- *  While transfers are queued, only they, and those that cannot get grants, may begin blocks
- *  without a grant, so none overtakes them. Senders are served fairly, whatever their number of
- *  transfers. An unused grant is withdrawn after a time: its notification may be lost, or the
- *  sender may have left. If bytes arrive later, the transfer joins the end of the queue, and its
- *  next grant lasts longer.
+ * While transfers are queued, only they, and those that cannot get grants, may begin blocks without
+ * a grant, so none overtakes them. Senders are served fairly, whatever their number of transfers.
+ * An unused grant is withdrawn after a time: its notification may be lost, or the sender gone. If
+ * bytes arrive later, the transfer joins the end of the queue, and its next grant lasts longer.
  *
- *  Invariants: free buffers towards the device >= promised. Blocks before `granted` have begun or
- *  are granted. Buffers of the reserve (feed.c) are granted only to the transfer that gets the
- *  token, or while no block is incomplete or granted; so it waits for no other. */
+ * Invariants: free buffers towards the device >= promised. Blocks before `granted` have begun or
+ * are granted. Buffers of the reserve (feed.c) are granted only to the transfer that gets the
+ * token, or while no block is incomplete or granted; so it waits for no other. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -32,8 +31,8 @@ uint32_t bridge_block_bytes(const struct bridge_transfer *t)
 }
 
 /* Virtual start time in bytes (start-time fair queueing, Goyal and others 1996): that of queued
- * transfers from the same source; without any, the later of the queue's virtual time and the
- * transfer's previous start. */
+ * transfers of the same source; else the later of the queue's virtual time and the transfer's
+ * previous start. */
 static uint64_t line_start(const struct bridge *b, const struct bridge_transfer *t)
 {
 	for (const struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -44,8 +43,8 @@ static uint64_t line_start(const struct bridge *b, const struct bridge_transfer 
 	return max_u64(t->virtual_start, b->virtual_start);
 }
 
-/* Updates the lists that contain a transfer. A transfer is in the queue while some of its blocks
- * have no grant, unless `doubt` is set. It is in bridge.expected from its first rejection on. */
+/* A transfer is in the queue while some of its blocks have no grant, unless `doubt` is set. It is
+ * in bridge.expected from its first rejection on. */
 static void grant_settle(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -98,7 +97,7 @@ static struct bridge_transfer *next_by_fairness(const struct bridge *b)
 	return next;
 }
 
-/* First in the queue whose earlier bytes of the stream have all arrived; NULL: none. */
+/* First in the queue whose earlier bytes have all arrived; NULL: none. */
 static struct bridge_transfer *next_first(const struct bridge *b)
 {
 	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -168,7 +167,7 @@ static uint64_t patience_next(const struct bridge *b)
 	return next_ns;
 }
 
-/* Its sender must be notified again, without a new grant; NULL: none. */
+/* Returns a transfer whose sender must be notified again, without a new grant; NULL: none. */
 static struct bridge_transfer *expected_next(const struct bridge *b)
 {
 	for (struct list *l = b->expected.next; l != &b->expected; l = l->next) {

@@ -2,8 +2,8 @@
 /* Private state of the bridge. A transfer is cut into pieces, with at most one buffer of each ring.
  * A piece has an outstanding step, is being fed, or is queued for its next step.
  *
- *  Invariant: pieces are cut in order, so a byte before `next_at` that no piece holds is complete,
- *  or was dropped (`missing_at`). So no state grows with the length of a transfer. */
+ * Invariant: pieces are cut in order, so a byte before `next_at` that no piece holds is complete,
+ * or was dropped (`missing_at`). So no state grows with the length of a transfer. */
 #ifndef BRIDGE_INTERNAL_H
 #define BRIDGE_INTERNAL_H
 
@@ -14,7 +14,7 @@
 #include "bridge/list.h"
 #include "bridge/ring.h"
 
-/* One per buffer, because a piece may hold a buffer of only one ring. DIRECT pieces hold none. */
+/* One per buffer, because a piece may hold a buffer of only one ring; DIRECT pieces hold none. */
 #define PIECES_MAX (2 * BRIDGE_BUFFERS_MAX + BRIDGE_DIRECT_PIECES)
 
 struct piece {
@@ -31,12 +31,12 @@ struct piece {
 	uint32_t stamp;    /* steps of this entry, so that ids differ */
 	uint32_t epoch;    /* bridge.epoch when the owner last returned the step */
 	uint64_t since_ns; /* when the step began or was last checked */
-	uint8_t step;      /* step that is outstanding or next */
+	uint8_t step;      /* outstanding or next */
 	uint8_t in, out;   /* buffer of each ring, or RING_NONE */
 	bool outstanding;
 	bool given_back;
 	bool stuck; /* bridge_stuck must return the piece */
-	/* the time limit was restarted for a silent peer with a kept session */
+	/* time limit was restarted for a silent peer with a kept session */
 	bool waited;
 	uint8_t overdue; /* FILL, DRAIN: times that stall_ns has passed, at most 2 */
 };
@@ -49,29 +49,29 @@ struct bridge_transfer {
 	struct bridge_order order;
 	struct cut cut;
 	struct list all;
-	/* in bridge.lines[], while the next piece may be cut */
+	/* in bridge.lines[] */
 	struct list line;
 	struct list stream; /* in bridge.streams, until all pieces are cut */
 	struct list ended;
 	struct list pieces;
 	uint32_t given_back;
-	/* time of the start; choice.h times the transfer if no other begins before its end */
+	/* start; choice.h times the transfer if no other begins before its end */
 	uint64_t begun_ns;
 	uint32_t begun; /* bridge.begun at the start */
 	bool timed;
 	uint8_t way;         /* enum choice_way */
-	uint64_t next_at;    /* bytes cut into pieces; unused if fed */
+	uint64_t next_at;    /* cut into pieces; unused if fed */
 	uint64_t missing_at; /* lowest dropped byte; UINT64_MAX: none */
 	int status;          /* DXP_OK until it fails */
 	uint8_t step;        /* see bridge_end */
 	uint64_t fail_at;
-	bool over; /* no step is outstanding, and none will be */
-	/* Fed: blocks before number `settled` are complete. Of the next BRIDGE_FED_BLOCKS, those
-	 * with their bit, number modulo BRIDGE_FED_BLOCKS, are too. */
+	bool over; /* no step is outstanding, and none follows */
+	/* Fed: blocks before `settled` are complete. Of the next BRIDGE_FED_BLOCKS, those with
+	 * their bit, number modulo BRIDGE_FED_BLOCKS, are too. */
 	uint64_t settled;
 	uint64_t settled_bits[BRIDGE_FED_BLOCKS / 64];
 	uint32_t open; /* begun, incomplete blocks */
-	/* grant.c, from here on: */
+	/* grant.c, from here on */
 	/* in bridge.waiting, while the next block has no buffer */
 	struct list wait;
 	/* in bridge.expected, from the first rejection on */
@@ -80,12 +80,12 @@ struct bridge_transfer {
 	uint64_t granted;
 	/* start in the queue, in bytes granted to the source */
 	uint64_t virtual_start;
-	uint64_t granted_ns; /* time of the last grant, or of the last bytes */
+	uint64_t granted_ns; /* last grant, or last bytes */
 	uint32_t promised;   /* granted blocks that have not begun */
 	bool granted_only;   /* the sender sends only granted bytes */
 	bool notify;         /* the sender must be notified of `granted` */
 	bool doubt;          /* a grant was not used */
-	/* bridge_feed() had `first`: all earlier bytes have arrived */
+	/* bridge_feed() had `first` */
 	bool first;
 	/* doublings of the wait before a withdrawal */
 	uint8_t patience;
@@ -96,7 +96,7 @@ struct bridge {
 	struct ring rings[RING_WAYS];
 	struct piece pieces[PIECES_MAX];
 	struct list free; /* unused */
-	/* for FILL, DMA_OUT and DMA_DIRECT, only steps that the owner returned */
+	/* for FILL, DMA_OUT and DMA_DIRECT, only returned steps */
 	struct list ready[BRIDGE_STEPS];
 	/* in the order of their start */
 	struct list core;
@@ -108,8 +108,8 @@ struct bridge {
 	struct choice choice;
 	/* bytes of running transfers, modulo 2^64 */
 	uint64_t whole[BRIDGE_PATHS];
-	uint32_t outstanding, fills, dmas[RING_WAYS], direct; /* outstanding steps */
-	/* time of the last change of dmas[] */
+	uint32_t outstanding, fills, dmas[RING_WAYS], direct; /* steps */
+	/* last change of dmas[] */
 	uint64_t busy_since_ns[RING_WAYS];
 	/* pieces of DIRECT transfers, including returned ones */
 	uint32_t direct_pieces;
@@ -117,23 +117,24 @@ struct bridge {
 	uint32_t passed[RING_WAYS];
 	/* a step returned in it is offered again in the next one */
 	uint32_t epoch;
-	uint64_t now_ns; /* time of the last call */
+	uint64_t now_ns; /* of the last call */
 	/* end of the epoch at the latest; UINT64_MAX: no step waits for it */
 	uint64_t again_ns;
 	uint32_t offered; /* last action of bridge_next, for bridge_later */
-	/* feed.c, up to `open`: */
-	/* Only its `first` bytes may use the reserve. NULL: any transfer's. */
+	/* feed.c, up to `open` */
+	/* transfer that may use the reserve, for bytes before which none is missing; NULL: any
+	 * transfer may become it */
 	struct bridge_transfer *token;
-	/* the last buffer towards the device was for a transfer that is not fed */
+	/* the last buffer towards the device was not for a fed transfer */
 	bool pulled_last;
-	uint32_t hunger; /* buffers that fed bytes needed and did not find */
+	uint32_t hunger; /* buffers that fed bytes did not find */
 	uint64_t hunger_until_ns;
 	uint32_t open; /* incomplete blocks of all transfers */
-	/* grant.c, up to `virtual_start`: */
+	/* grant.c, up to `virtual_start` */
 	struct list waiting, expected;
 	/* free buffers towards the device reserved for grants */
 	uint32_t promised;
-	/* start time of the last granted transfer */
+	/* of the last granted transfer */
 	uint64_t virtual_start;
 	struct bridge_counters counters;
 };
@@ -143,16 +144,16 @@ struct piece *piece_allocate(struct bridge_transfer *t, uint64_t at, uint32_t by
 /* `in_place`: all steps succeeded. */
 void piece_put(struct bridge *b, struct piece *p, bool in_place);
 void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out);
-/* Queues the piece for `step`. Not for pieces of the stream core, which are in bridge.core. */
+/* Not for pieces of the stream core, which are in bridge.core. */
 void piece_wait(struct bridge *b, struct piece *p, enum bridge_step step);
-/* Returns the piece whose outstanding step has this id; NULL: there is none. */
+/* The piece with the outstanding step `id`, or NULL. */
 struct piece *piece_of(struct bridge *b, uint32_t id);
 void piece_watch(struct bridge *b, struct piece *p);
 void piece_end(struct bridge *b, struct piece *p);
 /* No effect if *buffer is RING_NONE. */
 void piece_buffer_put(struct ring *r, uint8_t *buffer);
 
-/* Updates the lists of a transfer, after each change of it. */
+/* After each change of a transfer: updates its lists. */
 void transfer_settle(struct bridge_transfer *t);
 void transfer_fail(struct bridge_transfer *t, int status, uint8_t step, uint64_t at);
 struct piece *transfer_cut(struct bridge_transfer *t);
@@ -165,8 +166,8 @@ uint64_t feed_block_bytes(const struct bridge_transfer *t, uint64_t block);
 bool feed_is_settled(struct bridge_transfer *t, uint64_t block);
 /* NULL: none of the bytes have arrived, or all have. */
 struct piece *feed_piece(struct bridge_transfer *t, uint64_t block);
-/* Smallest block in bytes, before rounding down to whole packets (bridge_order.unit); the last may
- * be shorter. */
+/* Smallest block, before rounding down to whole packets (bridge_order.unit); the last may be
+ * shorter. */
 uint32_t feed_block_min(const struct bridge *b);
 /* Buffers that fed bytes need if none earlier are missing: a partly filled one, and those that the
  * longest payload begins. */
@@ -187,7 +188,7 @@ void grant_begun(struct bridge_transfer *t, uint64_t block);
 void grant_fed(struct bridge_transfer *t);
 /* Withdraws the transfer's grants and its token. */
 void grant_forget(struct bridge_transfer *t);
-/* Returns when bridge_granted has a grant. */
+/* When bridge_granted has a grant. */
 uint64_t grant_deadline(const struct bridge *b);
 
 static inline bool uses_core(const struct bridge_transfer *t)

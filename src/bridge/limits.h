@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits of bridges, each with its unit and reason. */
 #ifndef BRIDGE_LIMITS_H
 #define BRIDGE_LIMITS_H
 
@@ -14,9 +13,9 @@
 #define BRIDGE_STALL_NS (5ull * 1000 * 1000 * 1000)
 /* outstanding DMAs per direction: 4 of 64 KiB at 8 GB/s hide 25 us */
 #define BRIDGE_DMAS 4
-/* bytes of the shortest piece chosen: shorter ones mostly spend latency */
+/* bytes of the shortest piece chosen; shorter ones mostly spend latency */
 #define BRIDGE_PIECE_MIN (16u << 10)
-/* bytes; pieces of N bytes are about sqrt(N x this) long; see cut.h */
+/* bytes; pieces of N bytes are about sqrt(N x this) long (cut.h) */
 #define BRIDGE_RAMP_BYTES (32u << 10)
 /* bytes of a DIRECT piece: no pipeline to fill, but transfers must alternate */
 #define BRIDGE_DIRECT_BYTES  (4u << 20)
@@ -33,8 +32,7 @@
 #define BRIDGE_HUNGER_NS (200ull * 1000 * 1000)
 /* ns that granted buffers first wait for their bytes */
 #define BRIDGE_GRANT_NS (2ull * 1000 * 1000)
-/* doublings of BRIDGE_GRANT_NS, for slow paths and processes: 256 ms, as long as any retransmission
- * timeout */
+/* doublings of BRIDGE_GRANT_NS: 256 ms, as long as any retransmission timeout */
 #define BRIDGE_GRANT_DOUBLINGS 7
 
 #endif

@@ -17,7 +17,7 @@ static inline void list_init(struct list *l)
 	l->next = l->prev = l;
 }
 
-/* A link is in a list; a list's head has members. */
+/* A link: in a list. A head: has members. */
 static inline bool list_used(const struct list *l)
 {
 	return l->next != l;

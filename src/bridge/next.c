@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chooses the next step, and handles completions. Steps that free buffers come first; queues serve
- * transfers round-robin. A DMA through the stream core needs both controllers at once. While a
+ * transfers round-robin. A DMA through the stream core needs both controllers at once; while a
  * piece of the core waits for them, only one other DMA per direction may start before it. */
 #include "bridge/internal.h"
 
@@ -213,7 +213,6 @@ void bridge_later(struct bridge *b, uint32_t id)
 	transfer_settle(t);
 }
 
-/* Frees the piece after its last step. */
 static void piece_advance(struct bridge *b, struct piece *p)
 {
 	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
@@ -222,7 +221,7 @@ static void piece_advance(struct bridge *b, struct piece *p)
 	case BRIDGE_FILL:
 		ring_move(in, p->in, BUFFER_FULL);
 		if (p->transfer->order.path == BRIDGE_THROUGH)
-			/* The piece is in the core's queue already, since it was cut. */
+			/* in the core's queue since it was cut */
 			p->step = BRIDGE_DMA_THROUGH;
 		else
 			piece_wait(b, p, BRIDGE_DMA_IN);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces: state, counts of outstanding steps, and time limits. */
+/* Pieces: state, counts of outstanding steps, time limits. */
 #include <assert.h>
 
 #include "bridge/internal.h"
 
-/* An id is the piece's index and low bits of its count of steps. */
+/* the piece's index, and low bits of its count of steps */
 #define ID_INDEX_BITS 8
 _Static_assert(PIECES_MAX <= 1 << ID_INDEX_BITS, "an id can name every buffer");
 

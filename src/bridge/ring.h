@@ -39,7 +39,7 @@ void ring_init(struct ring *r, enum ring_way way, uint8_t *base, uint32_t count,
 /* Changes an EMPTY buffer, of which there must be one, to the ring's first state: FILL towards the
  * device, DEVICE from it. Prefers the one freed last, which is in caches. */
 uint8_t ring_buffer_get(struct ring *r);
-/* Asserts that the change is legal. No effect if the state is present; EMPTY frees the buffer. */
+/* Asserts that the change is legal. No effect in that state already; EMPTY frees the buffer. */
 void ring_move(struct ring *r, uint8_t buffer, enum bridge_buffer_state to);
 bool ring_legal(enum ring_way way, enum bridge_buffer_state from, enum bridge_buffer_state to);
 

@@ -26,7 +26,7 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
-/* Doubles the time once: the peer itself may wait for a stalled device, and must report that
+/* Doubles the time once: the peer may wait for a stalled device itself, and must report that
  * first. */
 static bool network_waits(struct bridge *b, struct piece *p)
 {
@@ -37,7 +37,7 @@ static bool network_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* Restarts the time limit while the peer is silent with a kept session, and once more when it is
+/* Restarts the time limit while the peer is silent with a kept session, and once when it is
  * back. */
 static bool peer_waits(struct bridge *b, struct piece *p)
 {
@@ -51,7 +51,7 @@ static bool peer_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* A network step may never complete, so it is still watched. The reset of its device completes a
+/* A network step may never complete, so it is still watched; a reset of its device completes a
  * DMA. */
 static void network_watch(struct bridge *b, struct piece *p)
 {

@@ -15,8 +15,8 @@ static uint32_t piece_most(const struct bridge *b, const struct bridge_order *o)
 	return o->path == BRIDGE_DIRECT ? BRIDGE_BUFFER_MAX : b->o.buffer_bytes;
 }
 
-/* Alone, a transfer whose length choice.h covers is cut as choice_next() selects, and timed. Others
- * get a ramp. */
+/* Alone, a transfer that choice.h covers is cut as choice_next() selects, and timed; others get a
+ * ramp. */
 static void chosen_cut(const struct bridge *b, struct bridge_transfer *t)
 {
 	const struct bridge_order *o = &t->order;
@@ -176,7 +176,7 @@ struct piece *transfer_cut(struct bridge_transfer *t)
 	struct piece *p = piece_allocate(t, t->next_at, cut_next(&t->cut, t->next_at));
 
 	t->next_at += p->bytes;
-	/* If the transfer stays queued, it moves to the end of its queue. */
+	/* Still queued, it moves to the end. */
 	list_remove(&t->line);
 	transfer_settle(t);
 	return p;

@@ -16,7 +16,8 @@ struct bridge_rate {
 /* 16 KiB, 32 KiB .. 16 MiB; returns their number. */
 size_t bridge_sizes(uint32_t *out, size_t count);
 
-/* `count`: no row was measured. Good enough is `good_percent` of the best rate, 1 .. 100; 0: 97. */
+/* Good enough is `good_percent` of the best rate, 1 .. 100; 0: 97. Returns `count`: no row was
+ * measured. */
 size_t bridge_choose(const struct bridge_rate *rows, size_t count, uint32_t good_percent);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "engine/board_kernel.h"
 
-/* Maps memory at *out. DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
+/* DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
 static int board_memory_get(uint64_t bytes, uint8_t **out)
 {
 	if (bytes == 0)

@@ -104,7 +104,7 @@ static int wrong(const struct position *at, const char *name, const char *value)
 	return DXP_EINVAL;
 }
 
-/* Decimal digits only, no sign or blanks. */
+/* Reads a number of decimal digits only, without sign or blanks. */
 static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
@@ -147,8 +147,8 @@ static int preset_set(const struct position *at, const char *value, struct board
 	return DXP_OK;
 }
 
-/* Parses "kernel FILE NAME"; only FILE may contain spaces. A relative FILE starts at the directory
- * of the board's file. */
+/* "kernel FILE NAME"; only FILE may contain spaces. A relative FILE starts at the directory of the
+ * board's file. */
 static int kernel_set(const struct position *at, const char *value, struct board_config *c)
 {
 	const char *file = value + strlen("kernel "), *space = strrchr(file, ' ');

@@ -24,8 +24,8 @@ struct board_config {
 	/* MB/s, shared by all readers and writers; 0: the same */
 	uint64_t memory;
 	uint64_t latency_ns; /* from the start of a DMA to its first byte */
-	uint64_t control_ns; /* of a controller per DMA, without moving bytes */
-	/* from the last byte of a DMA to its reported completion */
+	uint64_t control_ns; /* time of a controller per DMA, without moving bytes */
+	/* time from the last byte of a DMA to its reported completion */
 	uint64_t interrupt_ns;
 	uint64_t queue; /* DMAs that a controller holds */
 	uint64_t fail;  /* every n-th DMA fails; 0: none */
@@ -43,12 +43,12 @@ struct board_setting {
 	const char *values; /* such as "1 .. 64" or "0 .. 1000000 MB/s" */
 };
 
-/* Loads a preset or a file; NULL: BOARD_PRESET. DXP_EINVAL: no such preset or file, or an error in
- * it; DXP_EIO: unreadable. Logged with file, line and next step. */
+/* A preset or a file; NULL: BOARD_PRESET. DXP_EINVAL: no such preset or file, or an error in it;
+ * DXP_EIO: unreadable. Logged with file, line and next step. */
 int board_config_load(const char *name, struct board_config *out);
 
-/* Parses the content of file `name`, from whose directory relative core files start. *out is
- * written only on success. DXP_EINVAL: logged. */
+/* The content of file `name`, from whose directory relative core files start. *out is written only
+ * on success. DXP_EINVAL: logged. */
 int board_config_parse(const char *name, const char *text, size_t bytes, struct board_config *out);
 
 /* Returns all settings, in the documentation's order. */

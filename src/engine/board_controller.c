@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread of a DMA controller: reports completions that are due, moves slices, or waits.
+/* The thread of a DMA controller: reports due completions, moves slices, or waits.
  *
- *  clock_ns is modelled time: when the real board would have moved the last copied byte. The thread
- *  copies somewhat ahead of it and then sleeps, so that it wakes seldom. After a late wakeup it
- *  catches up at most CREDIT_NS, so that the mean bandwidth is that of the board. */
+ * clock_ns is modelled time: when the real board would have moved the last copied byte. The thread
+ * copies somewhat ahead of it and then sleeps, so that it wakes seldom. After a late wakeup it
+ * catches up at most CREDIT_NS, so that the mean bandwidth is that of the board. */
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -68,7 +68,7 @@ static bool end_add(struct board_controller *c, const struct board_job *job)
 	return true;
 }
 
-/* Returns false if no completion is due. */
+/* False: no completion is due. */
 static bool ends_add(struct board_controller *c, uint64_t now_ns)
 {
 	bool added = false;
@@ -89,7 +89,8 @@ static void ends_report(struct board_controller *c, uint64_t now_ns)
 	pthread_mutex_lock(&c->board->lock);
 }
 
-/* Passes DMAs that Tx has moved for Rx. Wakes Tx if a THROUGH is next, because Tx moves it. */
+/* Moves `next` behind the DMAs that Tx has moved for Rx. If the next one is a THROUGH, wakes Tx,
+ * which moves it. */
 static void rx_advance(struct board_dma *d)
 {
 	struct board_controller *rx = &d->rx;
@@ -224,7 +225,7 @@ static void job_move(struct board_controller *c, uint64_t now_ns)
 		job_passed(c, job->fails ? DXP_EDEVICE : DXP_OK);
 }
 
-/* Otherwise *until_ns is the time of the next check. */
+/* False: *until_ns is the time of the next check. */
 static bool movable(const struct board_controller *c, const struct board_job *job, uint64_t now_ns,
 		    uint64_t *until_ns)
 {

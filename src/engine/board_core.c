@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arithmetic stream cores; board_kernel.c has the kernel. Bytes before the first and after the
- * last word boundary are processed singly, so that calls may cut the stream anywhere. ADD keeps
- * only the carry between them. */
+ * last word boundary are processed singly, so that calls may cut the stream anywhere. */
 #include "engine/board_core.h"
 
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 struct board_core {
 	struct board_kernel *kernel; /* NULL: not configured */
 	struct board_core_task running;
-	uint32_t owner; /* of the running stream */
+	uint32_t owner; /* owner of the running stream */
 	uint64_t at;    /* bytes of the stream processed */
 	uint32_t carry; /* ADD: into the next byte of the word */
 	uint64_t sum;   /* CHECKSUM */

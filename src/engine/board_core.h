@@ -27,16 +27,14 @@ void board_core_destroy(struct board_core *c);
 /* Applies to later streams of an owner. DXP_EINVAL: no such core, or it takes no operand;
  * DXP_EUNSUPPORTED: no kernel is configured; DXP_ENOMEM. */
 int board_core_set(struct board_core *c, uint32_t owner, const struct board_core_task *set);
-/* Returns the settings of an owner, and the result of its last stream. */
+/* Settings of an owner, and the result of its last stream. */
 void board_core_get(struct board_core *c, uint32_t owner, struct board_core_task *set,
 		    uint64_t *result);
 /* The owner must have no running stream. */
 void board_core_drop(struct board_core *c, uint32_t owner);
 
-/* Starts a stream. */
 void board_core_begin(struct board_core *c, uint32_t owner, const struct board_core_task *task);
-/* Returns whether a kernel is configured. If so, a step can take any time. The result never
- * changes. */
+/* If a kernel is configured, a step can take any time. Never changes. */
 bool board_core_has_kernel(const struct board_core *c);
 /* Returns how many of `bytes` one step can process. */
 uint64_t board_core_step_bytes(const struct board_core *c, uint64_t bytes);

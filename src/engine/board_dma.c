@@ -216,7 +216,7 @@ void board_dma_reset(struct board_dma *d)
 {
 	pthread_mutex_lock(&d->lock);
 	d->resets++;
-	/* Later DMAs must not wait for the modelled time of the aborted DMAs. */
+	/* Later DMAs must not wait for the modelled time of aborted ones. */
 	d->tx.clock_ns = d->rx.clock_ns = d->memory_clock_ns = 0;
 	board_controller_kick(&d->tx);
 	board_controller_kick(&d->rx);

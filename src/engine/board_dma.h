@@ -3,10 +3,10 @@
  * Each works in order. IN and COPY use Tx, OUT uses Rx, THROUGH both, with the stream core between
  * them.
  *
- *  A completion is not reported before the real board could report it: start + control + latency +
- *  bytes / bandwidth + interrupt (delays of board_config). The DMAs of a controller share its
- *  bandwidth, and those that use the board's memory also its bandwidth. The latency of a DMA, and
- *  the interrupt of the one before, overlap with transfers. Any thread may call these functions. */
+ * No completion comes before the real board could report it: start + control + latency + bytes /
+ * bandwidth + interrupt (delays of board_config). The DMAs of a controller share its bandwidth, and
+ * those that use the board's memory also its bandwidth. The latency of a DMA, and the interrupt of
+ * the one before, overlap with transfers. Any thread may call these functions. */
 #ifndef ENGINE_BOARD_DMA_H
 #define ENGINE_BOARD_DMA_H
 

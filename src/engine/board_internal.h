@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Interface between board_dma.c (functions for the user) and board_controller.c (the threads).
- * board_dma.lock guards everything unless stated otherwise. It is released for copies and for the
+ * board_dma.lock guards everything unless stated otherwise; it is released for copies and for the
  * user's interrupt. */
 #ifndef ENGINE_BOARD_INTERNAL_H
 #define ENGINE_BOARD_INTERNAL_H
@@ -17,7 +17,7 @@ struct board_job {
 	uint64_t begins_ns; /* time of the first byte */
 	uint64_t due_ns;    /* time of the completion; valid if `passed` */
 	uint64_t moved;     /* bytes */
-	/* bytes to move: fewer than all if this DMA is to fail or stall */
+	/* bytes to move: not all if this DMA is to fail or stall */
 	uint64_t last;
 	/* board_dma.resets at the start; if it differs, the DMA is stale */
 	uint32_t reset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the stream core's kernel on two buffers of its own engine. The stream's bytes are copied,
- * because they may have any alignment and are not in that engine's memory. */
+/* Runs the stream core's kernel on two buffers of its own engine. Bytes are copied, because they
+ * may have any alignment and are not in that engine's memory. */
 #include "engine/board_kernel.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 struct board_kernel {
 	struct engine *engine;
 	struct engine_program *program;
-	uint8_t *in, *out; /* of BOARD_CHUNK_BYTES, adjacent */
+	uint8_t *in, *out; /* buffers of BOARD_CHUNK_BYTES, adjacent */
 	char name[COMMAND_NAME_BYTES];
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stream core that is an OpenCL kernel. It has its own engine, so that streams and the kernels of
+/* A stream core that is an OpenCL kernel, on its own engine, so that streams and the kernels of
  * hosts in board memory do not wait for each other. The kernel has this form:
  *
- *   kernel void NAME(global const uchar *in, global uchar *out, uint bytes, ulong at)
+ * kernel void NAME(global const uchar *in, global uchar *out, uint bytes, ulong at)
  *
  * A launch processes up to BOARD_CHUNK_BYTES; `at` is their offset in the stream. Each work-item
  * handles 64 bytes, because a board's memory delivers 512 bits per clock; the last one may handle

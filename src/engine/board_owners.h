@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers of the stream core for each of its users, such as the hosts of an xPU: its settings,
- * and the result of its last stream. Any thread may call these functions. */
+/* Registers of the stream core for each of its users, such as the hosts of an xPU: settings, and
+ * the result of the last stream. Any thread may call these functions. */
 #ifndef ENGINE_BOARD_OWNERS_H
 #define ENGINE_BOARD_OWNERS_H
 
@@ -17,7 +17,7 @@ struct board_owner;
 
 struct board_owners {
 	pthread_mutex_t lock;
-	struct board_core_task first; /* for owners that have set none */
+	struct board_core_task first; /* task of owners that have set none */
 	struct board_owner *list;
 };
 
@@ -28,8 +28,7 @@ void board_owners_close(struct board_owners *o);
 int board_owners_set(struct board_owners *o, uint32_t owner, const struct board_core_task *task);
 void board_owners_get(struct board_owners *o, uint32_t owner, struct board_core_task *task,
 		      uint64_t *result);
-/* Stores the result of an owner's stream. If there is no memory for a new owner, its result stays
- * 0. */
+/* Without memory for a new owner, its result stays 0. */
 void board_owners_result(struct board_owners *o, uint32_t owner, uint64_t result);
 /* The owner must have no running stream. */
 void board_owners_drop(struct board_owners *o, uint32_t owner);

@@ -16,8 +16,8 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Copies overlapping ranges through the bounce buffer, from the end that would be overwritten
- * first. *copies: copies that the driver accepted. */
+/* Copies through the bounce buffer, from the end that would be overwritten first. *copies: accepted
+ * by the driver. */
 static int overlap_copies(struct engine_cuda *c, uint64_t from, uint64_t to, uint64_t bytes,
 			  unsigned *copies)
 {
@@ -53,8 +53,8 @@ static int copies_enqueue(struct engine_cuda *c, const struct engine_dma *dma, u
 	return error;
 }
 
-/* Records an event after the stream's commands. If this fails, waits for the stream, because
- * accepted copies must complete before an error is reported. */
+/* Records an event behind the stream's commands. On failure, waits for the stream, because accepted
+ * copies must complete before an error is reported. */
 static int event_record(struct engine_cuda *c, struct cuda_event *event, struct cuda_stream *stream)
 {
 	int error = c->cu->cuEventRecord(event, stream);
@@ -107,8 +107,8 @@ int cuda_dma_start(struct engine *e, const struct engine_dma *dma)
 	return status;
 }
 
-/* After a sticky error, all commands have ended. After another one, the state of the copy is
- * unknown (DXP_EAGAIN). */
+/* Waits for a copy. After a sticky error, all commands have ended. After another error, the state
+ * of the copy is unknown (DXP_EAGAIN). */
 static int event_wait(void *driver, void *command)
 {
 	struct engine_cuda *c = driver;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors of the CUDA driver, and the context for calls to it. */
 #include <stdio.h>
 
 #include <dxp/status.h>

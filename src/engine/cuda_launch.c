@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Launches a kernel. Checks the arguments against the driver's description of it, because the
- * driver does not. */
+/* Launches a kernel. Checks the arguments, because the driver does not. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -34,7 +33,7 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Returns the largest divisor of `size` that is not greater than `most`. */
+/* Largest divisor of `size` up to `most`. */
 static unsigned divisor(uint64_t size, unsigned most)
 {
 	unsigned d = most;
@@ -91,8 +90,7 @@ static int shape_make(const struct cuda_kernel *k, const struct engine_launch *l
 	return DXP_OK;
 }
 
-/* Sets the local memory of a launch. In CUDA it belongs to the launch and is not a kernel
- * parameter. */
+/* In CUDA, local memory belongs to the launch and is not a kernel parameter. */
 static int shared_set(struct parameters *p, const struct engine_argument *a, uint32_t i,
 		      char text[ENGINE_TEXT_BYTES])
 {

@@ -63,8 +63,8 @@ const char *cuda_error_text(const struct cuda_library *cu, int error)
 	return text;
 }
 
-/* The Driver API documents these errors: "leaves the process in an inconsistent state and any
- * further CUDA work will return the same error". */
+/* Documented as "leaves the process in an inconsistent state and any further CUDA work will return
+ * the same error". */
 bool cuda_error_sticky(int error)
 {
 	switch (error) {

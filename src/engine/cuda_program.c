@@ -50,7 +50,7 @@ static int reject(const char *why, char **log)
 	return DXP_EBUILD;
 }
 
-/* Returns PTX with a final zero; the caller frees it. */
+/* PTX with a final zero; the caller frees it. */
 static int ptx_get(const struct engine_cuda *c, const struct engine_source *s, char **ptx,
 		   char **log)
 {

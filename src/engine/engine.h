@@ -2,10 +2,10 @@
 /* Interface of the engines, which run kernels on one xPU. One thread, the owner, makes all calls
  * except engine_open(), engine_describe() and the DMA calls.
  *
- *  DIRECT memory belongs to the caller and is in this process's address space: arguments are
- *  pointers, and kernels work in place. BRIDGED memory is on the device: arguments are device
- *  addresses, and only DMA moves bytes (S-01). One thread, perhaps another one, makes all DMA
- *  calls. */
+ * DIRECT memory belongs to the caller and is in this process's address space: arguments are
+ * pointers, and kernels work in place. BRIDGED memory is on the device: arguments are device
+ * addresses, and only DMA moves bytes (S-01). One thread, perhaps another one, makes all DMA
+ * calls. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
@@ -46,7 +46,7 @@ struct engine_options {
 struct engine_description {
 	enum engine_kind kind;
 	const char *name;                 /* as in the node table */
-	char device[FABRIC_DEVICE_BYTES]; /* of the device for users; "": none */
+	char device[FABRIC_DEVICE_BYTES]; /* name of the device for users; "": none */
 	uint32_t compute_units;
 	uint8_t memory_kind; /* enum dxp_memory_kind: DIRECT or BRIDGED */
 	bool streams;        /* the device has a stream core, for ENGINE_DMA_THROUGH */
@@ -218,8 +218,8 @@ static inline void engine_release(struct engine *e, struct engine_program *progr
 	e->ops->release(e, program);
 }
 
-/* Returns when the kernel has completed. With `text`: DXP_EINVAL: arguments or sizes do not fit the
- * kernel; DXP_EDEVICE: it failed; DXP_ENOENT: no such kernel. */
+/* Waits for the kernel. With `text`: DXP_EINVAL: arguments or sizes do not fit the kernel;
+ * DXP_EDEVICE: it failed; DXP_ENOENT: no such kernel. */
 static inline int engine_run(struct engine *e, const struct engine_launch *launch,
 			     char text[ENGINE_TEXT_BYTES])
 {
@@ -228,16 +228,16 @@ static inline int engine_run(struct engine *e, const struct engine_launch *launc
 	return e->ops->run(e, launch, text);
 }
 
-/* Slow work, done once before workers are forked. */
+/* Slow work, once, before workers are forked. */
 static inline void engine_warm(struct engine *e)
 {
 	if (e->ops->warm)
 		e->ops->warm(e);
 }
 
-/* Moves an engine to other folders, in a forked process. No program may be in use. The paths are
- * absolute, as in engine_options. The engine forgets programs that it has made before. PoCL
- * continues to use the folder in POCL_CACHE_DIR. */
+/* Moves an engine to other folders, in a forked process, while no program is in use. Paths are
+ * absolute, as in engine_options. The engine forgets earlier programs. PoCL continues to use the
+ * folder in POCL_CACHE_DIR. */
 static inline void engine_folders(struct engine *e, const char *work, const char *cache)
 {
 	if (e->ops->folders)
@@ -253,14 +253,13 @@ static inline int engine_fetch(struct engine *e, struct engine_program *program,
 	return e->ops->fetch ? e->ops->fetch(e, program, what, out, bytes) : DXP_EUNSUPPORTED;
 }
 
-/* edit.c. Returns when the edit has completed. DXP_EINVAL: the rectangle or pattern is empty, a
- * pitch is smaller than its row or slice, or the row is no multiple of the pattern; DXP_ERANGE:
- * outside device memory; DXP_EUNSUPPORTED; DXP_EDEVICE. Only after DXP_EDEVICE memory may have
- * changed. */
+/* edit.c. Waits for the edit. DXP_EINVAL: the rectangle or pattern is empty, a pitch is smaller
+ * than its row or slice, or the row is no multiple of the pattern; DXP_ERANGE: outside device
+ * memory; DXP_EUNSUPPORTED; DXP_EDEVICE. Only after DXP_EDEVICE memory may have changed. */
 int engine_edit(struct engine *e, const struct engine_edit *edit);
 
-/* Locks host memory for DMA, or registers it with the device. Call it once per range, at the start.
- * DMA with other memory is slower. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM, DXP_EIO,
+/* Locks host memory for DMA, or registers it with the device; once per range, at the start. DMA
+ * with other memory is slower. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM, DXP_EIO,
  * DXP_EUNSUPPORTED. */
 static inline int engine_pin(struct engine *e, void *base, uint64_t bytes)
 {
@@ -280,15 +279,14 @@ static inline int engine_dma_start(struct engine *e, const struct engine_dma *dm
 	return e->ops->dma_start(e, dma);
 }
 
-/* Returns the number of completions. */
 static inline uint32_t engine_dma_dequeue(struct engine *e, struct engine_dma_end *out,
 					  uint32_t count)
 {
 	return e->ops->dma_dequeue(e, out, count);
 }
 
-/* Lets an idle thread work some microseconds for a device in software. True: it did, and there may
- * be completions without an interrupt. */
+/* An idle thread works some microseconds for a device in software. True: it did, and there may be
+ * completions without an interrupt. */
 static inline bool engine_dma_help(struct engine *e)
 {
 	return e->ops->dma_help && e->ops->dma_help(e);
@@ -304,26 +302,25 @@ static inline void engine_dma_reset(struct engine *e)
 /* Applies to later streams of an owner. ADD adds `operand` to each word; KERNEL runs the board's
  * kernel. DXP_EINVAL, DXP_EUNSUPPORTED, DXP_ENOMEM. */
 int engine_core_set(struct engine *e, uint32_t owner, uint32_t core, uint32_t operand);
-/* `result`: for CHECKSUM, the sum of all words of the owner's last stream, modulo 2^64. All 0
+/* `result`: of CHECKSUM, the sum of all words of the owner's last stream, modulo 2^64. All 0
  * without a stream core. */
 void engine_core_get(struct engine *e, uint32_t owner, uint32_t *core, uint32_t *operand,
 		     uint64_t *result);
 /* The owner must have no running stream. */
 void engine_core_drop(struct engine *e, uint32_t owner);
 
-/* For engines. Checks the number of work-items, and that the local size divides the global size.
- * DXP_EINVAL: with `text`. */
+/* Number of work-items; the local size must divide the global size. DXP_EINVAL: with `text`. */
 int engine_sizes_check(const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
 
-/* Write and copy device memory, for engine_edit_by(). */
+/* Writes and copies device memory, for engine_edit_by(). */
 struct engine_mover {
 	int (*put)(void *context, uint64_t to, const void *data, uint64_t bytes);
 	int (*move)(void *context, uint64_t to, uint64_t from, uint64_t bytes);
 	void *context;
 };
-/* Checks an edit and performs it with a mover. Statuses of engine_edit() and those of the mover. */
+/* Checks an edit and performs it with a mover. Statuses of engine_edit() and of the mover. */
 int engine_edit_by(const struct engine_edit *edit, const struct engine_mover *mover);
-/* Checks an edit and performs it in DIRECT memory, at edit->memory. */
+/* The same in DIRECT memory, at edit->memory. */
 int engine_edit_in_place(const struct engine_edit *edit);
 
 /* ocl.c. `bridged`: BRIDGED memory in any case. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One lock guards all members. It is released for driver calls, because a driver may hold its own
+/* One lock guards all members; it is released for driver calls, because a driver may hold its own
  * lock in a callback. A flight has references: by a list until it is dequeued, by its callback, and
  * by each thread that checks it. */
 #include "engine/flight.h"
@@ -45,13 +45,13 @@ struct waiter {
 struct flights {
 	struct flights_options options;
 	pthread_mutex_t lock;
-	/* a flight was launched or completed, a reset began, or the threads must stop */
+	/* a flight was launched or completed, a reset began, or threads must stop */
 	pthread_cond_t changed;
 	struct line queues[FLIGHT_QUEUES], ended;
 	uint32_t alive;   /* flights that are not freed */
 	uint32_t telling; /* threads inside the interrupt callback */
 	uint32_t resets;  /* flights marked by a reset and not completed */
-	/* ns, time at which a device in reset counts as lost; UINT64_MAX: no reset */
+	/* ns, when a device in reset counts as lost; UINT64_MAX: no reset */
 	uint64_t lost_at_ns;
 	bool lost, closing;
 	/* one per queue, and the guard */
@@ -117,7 +117,7 @@ static bool flight_end(struct flight *f, int status)
 	return true;
 }
 
-/* Caller holds the lock, which is released during the call. `telling` counts the calls, because
+/* Caller holds the lock, which is released during the call. `telling` counts calls, because
  * flights_destroy() cannot join the driver's threads. */
 static void interrupt(struct flights *all, bool wanted)
 {
@@ -176,8 +176,8 @@ static void *waiter_run(void *argument)
 	return NULL;
 }
 
-/* Gives up a device that does not complete after a reset. Caller holds the lock, and must call
- * interrupt() if true. */
+/* The device did not complete after a reset. Caller holds the lock, and must call interrupt() if
+ * true. */
 static bool lose(struct flights *all)
 {
 	bool reported = false;
@@ -190,7 +190,7 @@ static bool lose(struct flights *all)
 	return reported;
 }
 
-/* Checks the first flight of a queue once its callback is late. Lowers *next_ns to the next check.
+/* Checks the first flight of a queue once its callback is late; lowers *next_ns to the next check.
  * Caller holds the lock. */
 static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t *next_ns)
 {
@@ -214,7 +214,7 @@ static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t 
 	return reported;
 }
 
-/* The guard finds late callbacks and a lost device. It sleeps while no flight is outstanding. */
+/* Finds late callbacks and a lost device; sleeps without outstanding flights. */
 static void *guard_run(void *argument)
 {
 	struct flights *all = ((struct waiter *)argument)->all;

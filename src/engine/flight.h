@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Flights: asynchronous copies in a device driver that cannot be aborted.
  *
- *  flight_begin() adds a flight to a queue, which works in order, and flight_launch() attaches the
- *  driver's last command. The flight completes with it, as a callback or a waiting thread reports.
- *  A check every FLIGHT_LOOK_NS covers late callbacks. It is freed with its last reference.
+ * flight_begin() adds a flight to a queue, which works in order, and flight_launch() attaches the
+ * driver's last command, with which it completes: a callback or a waiting thread reports that, and
+ * a check every FLIGHT_LOOK_NS covers late callbacks.
  *
- *  A reset marks all outstanding flights: they complete with DXP_EDEVICE when the driver has
- *  finished them. Host memory is not returned while the device may write to it, except if the
- *  device does not finish within FLIGHT_LOST_NS and is lost. Then all flights complete, none can
- *  begin, and the driver's resources stay until the process exits. Thread-safe. */
+ * A reset marks all outstanding flights: they complete with DXP_EDEVICE when the driver has
+ * finished them. Host memory is not returned while the device may write to it, unless the device
+ * does not finish within FLIGHT_LOST_NS and is lost. Then all flights complete, none can begin, and
+ * the driver's resources stay until the process exits. Thread-safe. */
 #ifndef ENGINE_FLIGHT_H
 #define ENGINE_FLIGHT_H
 
@@ -20,14 +20,14 @@
 struct flights;
 struct flight;
 
-#define FLIGHT_QUEUES 2 /* to the device, from the device */
+#define FLIGHT_QUEUES 2 /* one queue to the device, one from the device */
 
 struct flights_options {
 	/* a completion can be dequeued; may be NULL */
 	void (*interrupt)(void *context);
 	void *interrupt_context;
 	void *driver; /* argument of the functions below */
-	/* Checks a command. DXP_EAGAIN: not complete; DXP_OK, DXP_EDEVICE: complete. */
+	/* DXP_EAGAIN: not complete; DXP_OK, DXP_EDEVICE: complete. */
 	int (*look)(void *driver, void *command);
 	/* Waits for a command, in a thread per queue. DXP_EAGAIN: state unknown. NULL: no threads;
 	 * callbacks and checks suffice. */
@@ -51,7 +51,7 @@ int flight_begin(struct flights *all, uint32_t queue, uint64_t id, struct flight
 void flight_launch(struct flight *f, void *command, bool failed, bool callback);
 /* Completes a flight with DXP_EDEVICE; the driver must have no command of it. */
 void flight_abandon(struct flight *f);
-/* Completes the flight; called once by the callback, whose reference it drops. */
+/* Called once by the callback, whose reference it drops. */
 void flight_land(struct flight *f, int status);
 void *flight_driver(const struct flight *f);
 /* The callback could not be registered: drops its reference. */

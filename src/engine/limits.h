@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of engines and of the bridge before them, each with unit and reason. */
+/* Bounds of engines and of the bridge before them. */
 #ifndef ENGINE_LIMITS_H
 #define ENGINE_LIMITS_H
 
@@ -21,9 +21,8 @@
 /* ns of a reset; a slower device is broken */
 #define PUMP_RESET_NS (5ull * 1000 * 1000 * 1000)
 #define PUMP_PAUSE_NS (20u * 1000u) /* ns between two polls of a device in reset */
-/* bytes, smallest buffer chosen automatically. Shorter ones keep a fast DMA busy too, but each
- * costs a network read and two wakeups: 256 KiB reach 70 % of the rate of 1 MiB, and 64 KiB 40
- * %. */
+/* bytes, smallest buffer chosen automatically: each buffer costs a network read and two wakeups, so
+ * 256 KiB reach 70 % of the rate of 1 MiB, and 64 KiB 40 % */
 #define PUMP_BUFFER_BYTES (1u << 20)
 /* ns: after a slower size, no larger one is measured */
 #define PUMP_SLOW_NS (2ull * 1000 * 1000 * 1000)

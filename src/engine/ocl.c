@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `ocl`: kernels on an OpenCL device. If a probe shows that the device can work in place
- * in host memory, memory is DIRECT, and launches wrap it in buffers (CL_MEM_USE_HOST_PTR, 0.1 us
- * each on PoCL). Otherwise it is BRIDGED: kernels get sub-buffers, and ocl_dma.c moves the
+/* The engine `ocl`: kernels on an OpenCL device. If a probe shows that the device can work in
+ * place in host memory, memory is DIRECT, and launches wrap it in buffers (CL_MEM_USE_HOST_PTR,
+ * 0.1 us each on PoCL). Otherwise it is BRIDGED: kernels get sub-buffers, and ocl_dma.c moves the
  * bytes. */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Properties of programs as records: of each kernel and argument. */
+/* Properties of kernels and arguments, as records. */
 #include "engine/ocl_about.h"
 
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void info_put(const struct teller *t, uint32_t what, const void *data, si
 	memcpy(at + 4, data, bytes);
 }
 
-/* Returns the text after the next "__attribute__((", with any spacing; NULL: none. */
+/* Returns the text behind the next "__attribute__((", with any spacing; NULL: there is none. */
 static char *attribute_find(char *at)
 {
 	static const char word[] = "__attribute__";

@@ -32,7 +32,7 @@ static cl_mem buffer_wrap(struct engine_ocl *o, const struct engine_argument *a,
 	return NULL;
 }
 
-/* A BUFFER, or the window of a NIC. */
+/* Sets an argument that is a BUFFER, or the window of a NIC. */
 static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_uint i,
 		      struct ocl_arguments *w, char text[ENGINE_TEXT_BYTES])
 {

@@ -43,7 +43,7 @@ void ocl_builds_free(struct ocl_device *d)
 	}
 }
 
-/* Moves the build to the front of the list. NULL: none. */
+/* Moves it to the front. NULL: none. */
 static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_KEY_BYTES])
 {
 	for (struct ocl_build **at = &d->builds, *b; (b = *at); at = &b->next) {
@@ -122,7 +122,7 @@ static void object_keep(const struct ocl_pack *pack, struct ocl_build *b)
 	b->object_bytes = pack->binary_bytes;
 }
 
-/* Returns NULL, or a sentence with the reason. */
+/* NULL, or a sentence with the reason. */
 static const char *pack_load(struct ocl_device *d, const void *data, size_t bytes,
 			     struct ocl_build *b)
 {
@@ -174,9 +174,9 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
-/* Acquires a file lock for the build. With PoCL 3.1, two processes that build in one directory read
- * each other's partial files and get wrong kernels. Returns -1 if there is no lock; the build
- * continues without it. */
+/* Takes the file lock of a build: with PoCL 3.1, two processes that build in one directory read
+ * each other's partial files and get wrong kernels. -1: there is no lock, and the build continues
+ * without it. */
 static int build_lock(const struct ocl_device *d)
 {
 	char path[PATH_MAX];

@@ -157,7 +157,7 @@ static void entry_add(struct entries *all, const char *name, const struct stat *
 	all->bytes += e->bytes;
 }
 
-/* Lists the files of programs. Removes unfinished files that dead processes left behind. */
+/* Removes unfinished files of dead processes. */
 static void entries_read(DIR *folder, struct entries *all)
 {
 	struct timespec now;

@@ -10,12 +10,11 @@
 
 /* Marks the file as used. The caller frees the content; NULL: not found. */
 uint8_t *ocl_cache_get(const char *folder, const uint8_t key[OCL_KEY_BYTES], size_t *bytes);
-/* Returns whether any process has built this program before, and records it by an empty file. True
- * also if this cannot be created. */
+/* True: some process has built this program before; records it by an empty file. True also if this
+ * cannot be created. */
 bool ocl_cache_seen(const char *folder, const uint8_t key[OCL_KEY_BYTES]);
 void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const void *data,
 		   size_t bytes);
-/* Removes the file of a program, because it is damaged. */
 void ocl_cache_drop(const char *folder, const uint8_t key[OCL_KEY_BYTES]);
 /* Removes the least recently used until at most `bytes_max` bytes are left. */
 void ocl_cache_trim(const char *folder, uint64_t bytes_max);

@@ -25,7 +25,7 @@ const char *ocl_device_name(const struct ocl_device *d);
 bool ocl_device_is_pocl(const struct ocl_device *d);
 /* A processor that PoCL drives; see engine_description.plain. */
 bool ocl_device_is_plain(const struct ocl_device *d);
-/* Returns the longest usable kernel name: PoCL makes files with it, and crashes if it cannot. */
+/* PoCL makes files with a kernel's name, and crashes if it cannot. */
 uint32_t ocl_device_name_bytes(const struct ocl_device *d);
 uint32_t ocl_device_units(const struct ocl_device *d);
 

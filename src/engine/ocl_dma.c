@@ -2,13 +2,12 @@
 /* DMA of OpenCL devices: a queue per direction, separate from the kernels' queue, non-blocking
  * commands, and a callback on the event.
  *
- *  A DMA that crosses chunks of device memory or overlaps itself is several commands, each waiting
- *  for the one before. So the last event has the status of all.
+ * A DMA that crosses chunks of device memory or overlaps itself is several commands, each waiting
+ * for the one before, so the last event has the status of all.
  *
- *  OpenCL cannot lock existing memory. A mapped buffer over it (USE_HOST_PTR) is a hint: some
- *  drivers lock its pages and recognise its addresses, others copy through their own memory, which
- *  is slower. No driver was measured. Memory of the driver would always be pinned, but the NIC must
- *  use the rings too. */
+ * OpenCL cannot lock existing memory. A mapped buffer over it (USE_HOST_PTR) is a hint: some
+ * drivers lock its pages and recognise its addresses, others copy through their own memory, which
+ * is slower. Memory of the driver would always be pinned, but the NIC must use the rings too. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -81,7 +80,7 @@ static void device_copy(struct chain *c, cl_mem from, uint64_t from_offset, cl_m
 	chain_add(c, error, event);
 }
 
-/* Copies between ranges of device memory that do not overlap. */
+/* Ranges that do not overlap. */
 static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			 uint64_t bytes)
 {
@@ -111,7 +110,7 @@ static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t fr
 	}
 }
 
-/* Copies between overlapping ranges. Starts at the end whose bytes would be overwritten first. */
+/* Starts at the end whose bytes would be overwritten first. */
 static void overlap_copies(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			   uint64_t bytes)
 {

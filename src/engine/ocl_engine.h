@@ -44,8 +44,8 @@ static inline int ocl_judge(struct engine_ocl *o, cl_int error)
 	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
 }
 
-/* Tests whether the device can work in place in the memory. DXP_EUNSUPPORTED: only in its own;
- * DXP_EDEVICE: not at all (logged). */
+/* Can the device work in place in the memory? DXP_EUNSUPPORTED: only in its own; DXP_EDEVICE: not
+ * at all (logged). */
 int ocl_probe(struct engine_ocl *o, const struct engine_options *options);
 
 /* engine_ops.warm: runs a temporary program, so that the driver loads the compiler and its

@@ -18,9 +18,9 @@ int ocl_folder_create(const char *where, const struct engine_source *source, str
 		      char **log);
 void ocl_folder_destroy(const struct ocl_folder *f);
 
-/* Returns the compiler's options, which the caller frees: folders after -I are replaced by their
- * paths in `f`, and `f` is added. NULL `f`: no headers. DXP_EBUILD: *log names a folder that is not
- * in the program; DXP_ENOMEM. */
+/* Options for the compiler, which the caller frees: folders after -I are replaced by their paths in
+ * `f`, and `f` is added. NULL `f`: no headers. DXP_EBUILD: *log names a folder that is not in the
+ * program; DXP_ENOMEM. */
 int ocl_folder_options(const struct ocl_folder *f, const char *options, char **out, char **log);
 
 /* Removes the directory's path, which is private to the node, from a log. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expands #include lines in the program's text: with headers of clCompileProgram(), PoCL 3.1 loses
- * the information about kernel arguments. */
+/* Expands #include lines: with headers of clCompileProgram(), PoCL 3.1 loses the information about
+ * kernel arguments. */
 #include "engine/ocl_include.h"
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@ static const char *blanks_skip(const char *at, const char *end)
 	return at;
 }
 
-/* Returns the position after `word`; NULL: not here. */
+/* Returns the text behind `word`; NULL: `at` is not at this word. */
 static const char *word_skip(const char *at, const char *end, const char *word)
 {
 	size_t bytes = strlen(word);

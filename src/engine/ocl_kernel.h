@@ -34,11 +34,11 @@ void ocl_kernel_destroy(const struct ocl_library *cl, struct ocl_kernel *k);
 int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *launch,
 		     char text[ENGINE_TEXT_BYTES]);
 
-/* Records the launch sizes, for each of which devices compile code. True: not used before; may be
- * false for new sizes, because only 64 hash values are kept. */
+/* Records launch sizes, for each of which devices compile code. True: not used before; may be false
+ * for new ones, because only 64 hash values are kept. */
 bool ocl_kernel_shape_is_new(struct ocl_kernel *k, const struct engine_launch *launch);
 
-/* Returns the size for clSetKernelArg(), from the type or by trials; 0: unknown. */
+/* Size for clSetKernelArg(), from the type or by trials; 0: unknown. */
 uint32_t ocl_kernel_value_bytes(const struct ocl_library *cl, cl_kernel kernel, cl_uint index,
 				cl_kernel_arg_address_qualifier where,
 				cl_kernel_arg_access_qualifier access, const char *type);

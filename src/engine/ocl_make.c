@@ -17,7 +17,7 @@
 /* The check before a launch needs argument information. In PoCL 3.1, compiler, linker and loader of
  * binaries all need this option. */
 #define OPTIONS_ALWAYS "-cl-kernel-arg-info"
-#define FORMAT         1u /* of the key and of files on disk */
+#define FORMAT         1u /* version of the key's and the files' format */
 
 static bool part_add(EVP_MD_CTX *sum, const void *data, uint64_t bytes)
 {
@@ -54,7 +54,7 @@ bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 	return made;
 }
 
-/* Cut to ENGINE_LOG_BYTES_MAX; NULL: no messages, or no memory. */
+/* Returns the log, cut to ENGINE_LOG_BYTES_MAX; NULL: no messages, or no memory. */
 static char *log_read(struct ocl_device *d, cl_program program)
 {
 	size_t bytes = 0;
@@ -72,7 +72,7 @@ static char *log_read(struct ocl_device *d, cl_program program)
 	return log;
 }
 
-/* After the compiler or linker ran. */
+/* Takes log and type of the program when the compiler or linker has returned. */
 static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
@@ -236,8 +236,8 @@ static int link_inputs(struct ocl_device *d, const struct engine_source *s, stru
 	int status = inputs_read(s, inputs, &m->log);
 	if (status == DXP_OK)
 		status = programs_link(d, s, inputs, true, &error, m);
-	/* Without -create-library, PoCL 3.1 rejects options that permit optimizations. So this
-	 * function links again without these options. */
+	/* Without -create-library, PoCL 3.1 rejects options that permit optimizations: links again
+	 * without them. */
 	if (status == DXP_OK && error == CL_INVALID_LINKER_OPTIONS) {
 		if (m->program)
 			d->cl->clReleaseProgram(m->program);

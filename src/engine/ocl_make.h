@@ -36,15 +36,15 @@ struct engine_program {
 	struct ocl_kernel *kernels; /* launched so far */
 };
 
-/* A hash of everything that affects the build. False: out of memory. */
+/* Computes a hash of everything that affects the build. False: out of memory. */
 bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 		  uint8_t key[OCL_KEY_BYTES]);
 
-/* SOURCE, COMPILE or LINK. DXP_OK even if the build fails (out->program is NULL); DXP_ENOMEM,
- * DXP_EIO. */
+/* Makes a program of kind SOURCE, COMPILE or LINK. Returns DXP_OK even if the build fails
+ * (out->program is NULL); DXP_ENOMEM, DXP_EIO. */
 int ocl_make(struct ocl_device *d, const struct engine_source *s, struct ocl_made *out);
 
-/* A binary that this device made. False: rejected by the device. */
+/* Loads a binary that this device made. False: the device rejected it. */
 bool ocl_made_load(struct ocl_device *d, const struct ocl_pack *pack, struct ocl_made *out);
 
 /* The caller frees it; NULL: none. */

@@ -61,7 +61,7 @@ static uint64_t chunk_limit(struct ocl_device *d, const struct ocl_library *cl)
 	return bytes - bytes % PAGE_BYTES;
 }
 
-/* First one allocation: some devices allow more than their stated maximum. */
+/* Tries one allocation first, because some devices allow more than their stated maximum. */
 static cl_int memory_allocate(struct ocl_device *d, cl_command_queue queue, struct ocl_memory *m)
 {
 	uint64_t limit = chunk_limit(d, m->cl);

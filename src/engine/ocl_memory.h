@@ -2,7 +2,7 @@
 /* BRIDGED memory of an OpenCL device: one allocation, or adjacent chunks of equal size if it would
  * be too large. Addresses start at 0. A DMA may cross chunks, but a kernel's buffer may not.
  *
- *  Does not change after its creation, so any thread may use it. */
+ * Never changes, so any thread may use it. */
 #ifndef ENGINE_OCL_MEMORY_H
 #define ENGINE_OCL_MEMORY_H
 
@@ -31,7 +31,7 @@ int ocl_memory_create(struct ocl_device *d, cl_command_queue queue, uint64_t byt
 		      struct ocl_memory *out);
 void ocl_memory_destroy(struct ocl_memory *m);
 
-/* Returns the part of [address, address + bytes) in its first chunk. */
+/* The part of [address, address + bytes) in its first chunk. */
 struct ocl_range ocl_memory_range(const struct ocl_memory *m, uint64_t address, uint64_t bytes);
 
 /* The caller releases the buffer. NULL: with `text`; *status is DXP_EINVAL or DXP_EDEVICE. */

@@ -21,7 +21,7 @@ struct ocl_pack {
 /* The caller frees the pack; NULL: no memory. */
 uint8_t *ocl_pack_make(const struct ocl_pack *p, size_t *bytes);
 
-/* Returns NULL and sets `out`, or returns a sentence with the error. */
+/* NULL: `out` is set; else a sentence with the error. */
 const char *ocl_pack_read(const void *data, size_t bytes, struct ocl_pack *out);
 
 #endif

@@ -13,8 +13,8 @@ struct pump;
 
 struct pump_options {
 	struct engine *engine; /* BRIDGED memory; outlives the pump */
-	uint32_t buffers;      /* of each ring; 0: BRIDGE_BUFFERS */
-	/* of a buffer; 0: as pump_measure() and pump_choose() select */
+	uint32_t buffers;      /* number of buffers of each ring; 0: BRIDGE_BUFFERS */
+	/* length of a buffer; 0: as pump_measure() and pump_choose() select */
 	uint32_t buffer_bytes;
 	uint32_t reads;        /* outstanding FILL steps, 1 .. buffers; 0: buffers (S-06) */
 	uint64_t memory_bytes; /* device memory, for the measurement */
@@ -58,23 +58,23 @@ int pump_create(const struct pump_options *options, struct pump **out);
  * DMAs do not complete within PUMP_RESET_NS, the rings stay allocated; logged. NULL is allowed. */
 void pump_destroy(struct pump *p, int status);
 
-/* Uses a copy of the order, with `context` and `core` set. Statuses of bridge_begin(). */
+/* Copies the order, with `context` and `core` set. Statuses of bridge_begin(). */
 int pump_begin(struct pump *p, struct pump_transfer *t, const struct bridge_order *order,
 	       uint64_t now_ns);
 void pump_cancel(struct pump *p, struct pump_transfer *t, int status);
 void pump_done(struct pump *p, uint32_t id, int status, uint64_t now_ns);
 
-/* Dequeues DMAs, then starts steps and reports ends and grants, at most PUMP_POLL_ACTIONS. Resets
- * the device if a DMA has stalled. Returns the amount of work; if it is not 0, poll again before
+/* Dequeues DMAs, then starts steps and reports ends and grants, at most PUMP_POLL_ACTIONS.
+ * Resets the device if a DMA has stalled. Returns the amount of work; not 0: poll again before
  * sleeping. */
 uint32_t pump_poll(struct pump *p, uint64_t now_ns);
-/* Lets an idle thread work for a device in software. True: poll again. */
+/* An idle thread works for a device in software. True: poll again. */
 bool pump_help(struct pump *p);
-/* Returns when pump_poll() must be called at the latest; UINT64_MAX: never. */
+/* Returns when pump_poll() must be called; UINT64_MAX: never. */
 uint64_t pump_deadline(const struct pump *p);
 
 struct bridge *pump_bridge(struct pump *p);
-/* Returns the memory of each ring as one range, to register it with a NIC. */
+/* Memory of each ring as one range, to register it with a NIC. */
 void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device, uint64_t *bytes);
 
 /* Measures the DMA bandwidth for each size of bridge_sizes() that fits into device memory, from
@@ -85,8 +85,8 @@ void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device
  *  Returns the number of rows; 0: no memory, a DMA failed, or the smallest size takes seconds. */
 size_t pump_measure(struct engine *engine, uint64_t memory_bytes, uint64_t limit_ns,
 		    struct bridge_rate *rows, size_t count);
-/* Returns the row of bridge_choose(), but with at least PUMP_BUFFER_BYTES if there is one; `count`:
- * none fits. */
+/* The row of bridge_choose(), but with at least PUMP_BUFFER_BYTES if there is one; `count`: none
+ * fits. */
 size_t pump_choose(const struct bridge_rate *rows, size_t count);
 
 #endif

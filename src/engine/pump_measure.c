@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures DMA bandwidth per buffer size and direction, with as many buffers as a ring has and as
- * many DMAs as a pump starts. */
+/* Measures DMA bandwidth per buffer size and direction, with a ring's buffers and a pump's number
+ * of DMAs. */
 #include <sched.h>
 
 #include <dxp/status.h>
@@ -125,7 +125,7 @@ static void measure_row(struct measurement *m, struct bridge_rate *row, int *sta
 }
 
 /* Keeps the best of ROUNDS separate rounds, because other processes use the machine. A size that
- * takes PUMP_SLOW_NS ends the sizes and the rounds. Returns the number of rows. */
+ * takes PUMP_SLOW_NS ends sizes and rounds. Returns the number of rows. */
 static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t count,
 			   struct bridge_rate *rows, int *status)
 {

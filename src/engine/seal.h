@@ -14,7 +14,7 @@
 
 void seal_make(struct mac *key, const void *binary, size_t bytes, uint8_t out[SEAL_BYTES]);
 
-/* Returns NULL and the length without the seal, or a sentence with the error. */
+/* NULL, and the length without the seal; else a sentence with the error. */
 const char *seal_check(struct mac *key, const void *sealed, size_t bytes, size_t *binary_bytes);
 
 /* Length without the seal, which is not checked, if any. */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forms GSO batches: one iovec per piece of a datagram, one msghdr with control messages per
- * batch. */
 #include "link/batch.h"
 
 #include <assert.h>
@@ -28,7 +26,7 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 {
 	assert(d->header_bytes <= DATAGRAM_HEADER_BYTES_MAX &&
 	       d->slice_count <= DATAGRAM_SLICES_MAX);
-	/* The casts remove `const`, which struct iovec lacks; the kernel only reads the data. */
+	/* The casts remove `const`; the kernel only reads. */
 	if (d->header_bytes)
 		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
 	for (unsigned i = 0; i < d->slice_count; i++)
@@ -37,7 +35,7 @@ static void pieces_add(struct link_batch *b, const struct datagram *d)
 				(struct iovec){(void *)d->slices[i].base, d->slices[i].bytes};
 }
 
-/* Copies the pieces of a GSO batch into one, from `first_iovec` on, if one copy is faster than many
+/* Copies the pieces of a GSO batch, from `first_iovec` on, into one if that is faster than many
  * short iovecs. */
 static void pieces_gather(struct link_batch *b, size_t first_iovec, size_t batch_bytes)
 {
@@ -105,7 +103,6 @@ static bool goes_alone(const struct batch_limits *limits, const struct datagram 
 	return limits->alone && limits->alone(d);
 }
 
-/* Returns the most datagrams of a GSO batch that starts with `d`. */
 static unsigned segments_max(const struct batch_limits *limits, const struct datagram *d,
 			     size_t bytes)
 {
@@ -117,7 +114,7 @@ static unsigned segments_max(const struct batch_limits *limits, const struct dat
 		       : limits->segments;
 }
 
-/* Returns how many datagrams it contains, or 0 if too few iovecs are left. */
+/* Returns its number of datagrams; 0: too few iovecs are left. */
 static size_t batch_form(struct link_batch *b, const struct batch_limits *limits,
 			 const struct datagram *const *datagrams, size_t count)
 {

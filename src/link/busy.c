@@ -14,8 +14,8 @@ unsigned busy_socket(const struct link *l, const struct udp_address *to)
 	return 0;
 }
 
-/* Returns a free socket, else the one silent for longest, or 0 if even this one received in poll
- * `since` or later. */
+/* Returns a free socket, else the one silent for longest; 0: even this one received in poll `since`
+ * or later. */
 static unsigned entry_find(const struct link *l, uint64_t since)
 {
 	unsigned oldest = 1;

@@ -17,8 +17,8 @@ static uint64_t clock_ns(clockid_t id)
 
 struct clock_pair clock_read(void)
 {
-	/* The wall clock first, so that an interruption makes arrivals look later, never earlier:
-	 * users keep the minimum of many delays, which a long one does not change. */
+	/* The wall clock first: an interruption makes arrivals look later, never earlier, and users
+	 * keep the minimum of many delays. */
 	uint64_t wall_ns = clock_ns(CLOCK_REALTIME);
 
 	return (struct clock_pair){.monotonic_ns = clock_ns(CLOCK_MONOTONIC), .wall_ns = wall_ns};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues of the crossbar: rings of records, each a head and the datagram without a break. What does
- * not fit before the end goes to the beginning.
+/* Queues of the crossbar: rings of records, each a head and the unbroken datagram. What does not
+ * fit before the end goes to the beginning.
  *
  * Invariant: released <= read <= written <= released + lines, free-running positions in lines of 64
  * bytes. */
@@ -19,7 +19,7 @@
 
 #define LINE 64 /* bytes: records begin at cache lines, because aligned copies are fast */
 
-/* The datagram is in the lines behind it. */
+/* The datagram follows. */
 struct record {
 	alignas(LINE) struct udp_address from;
 	uint8_t ecn;
@@ -131,7 +131,7 @@ static uint64_t record_lines(size_t bytes)
 	return 1 + (bytes + LINE - 1) / LINE;
 }
 
-/* Returns space for `lines` lines, or NULL if the ring is full. */
+/* NULL: the ring is full. */
 static struct record *record_reserve(struct crossbar_port *p, uint64_t lines)
 {
 	uint64_t left = p->lines - p->written % p->lines;

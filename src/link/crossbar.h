@@ -3,8 +3,8 @@
  * port's queue, in order, without the kernel. Other addresses leave by the socket. A full queue
  * drops, as a full socket buffer would.
  *
- * A queue does not wake a sleeping thread, so it must not sleep while link_pending() is true for
- * any port. */
+ * A queue wakes no thread, so the thread must not sleep while link_pending() is true for any
+ * port. */
 #ifndef LINK_CROSSBAR_H
 #define LINK_CROSSBAR_H
 
@@ -18,20 +18,20 @@ struct crossbar;
 struct crossbar_port;
 struct link;
 
-/* Creates a crossbar without ports. DXP_ENOMEM. */
+/* DXP_ENOMEM. */
 int crossbar_create(struct crossbar **out);
 
 /* Accepts NULL. All ports must be removed before. */
 void crossbar_destroy(struct crossbar *c);
 
-/* Adds `l` with a queue of `bytes` bytes. DXP_EBUSY: all ports are in use; DXP_ENOMEM. */
+/* Adds `l` with a queue of `bytes`. DXP_EBUSY: all ports are in use; DXP_ENOMEM. */
 int crossbar_port_add(struct crossbar *c, const struct link *l, size_t bytes,
 		      struct crossbar_port **out);
 void crossbar_port_remove(struct crossbar_port *p);
 
 struct crossbar_port *crossbar_find(struct crossbar *c, const struct udp_address *to);
 
-/* Copies a datagram into the queue. If the queue is full, counts a drop and returns false. */
+/* False: the queue is full, and a drop is counted. */
 bool crossbar_port_put(struct crossbar_port *p, const struct udp_address *from,
 		       const struct datagram *d, uint64_t now_ns);
 
@@ -41,7 +41,7 @@ size_t crossbar_port_dequeue(struct crossbar_port *p, struct datagram_arrival *a
 
 bool crossbar_port_pending(const struct crossbar_port *p);
 
-/* Returns the waiting bytes; *bytes is the size of the queue. */
+/* *bytes: size of the queue. */
 size_t crossbar_port_waiting(const struct crossbar_port *p, size_t *bytes);
 
 uint64_t crossbar_port_drops(const struct crossbar_port *p);

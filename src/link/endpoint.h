@@ -25,16 +25,16 @@ struct link {
 	/* Socket 0 is bound and receives from any peer; the others are connected (busy.c), fd -1 if
 	 * unused. */
 	struct link_socket sockets[1 + LINK_BUSY_PEERS];
-	unsigned hot;         /* of the last arrival; polled first */
+	unsigned hot;         /* socket of the last arrival; polled first */
 	unsigned next_socket; /* other than `hot`, to poll */
 	uint64_t looks;       /* calls of link_inbox_look */
-	struct busy busy;     /* for a connected socket */
+	struct busy busy;     /* votes for the peer of the next connected socket */
 	int wake_fd;          /* eventfd, readable after link_wake */
 	int epoll_fd;         /* has wake_fd and, while `watching`, the sockets */
 	/* the sockets are in the epoll set, at 0.1 us per arrival */
 	bool watching;
 	bool watched_always; /* link_fd was called, so the sockets stay in the epoll set */
-	/* a watched descriptor was readable; for the next link_watched */
+	/* a watched descriptor was readable, for link_watched */
 	bool watched;
 	unsigned unslept; /* polls with arrivals since the last sleep */
 	struct spin spin;
@@ -63,36 +63,34 @@ struct link {
 int socket_open(struct link *l, const struct link_options *options);
 
 /* socket.c: creates a socket on the endpoint's port that receives only from `peer`; before its
- * connect, others may enter (link_socket.named). Returns false if the kernel rejects it; then
- * nothing is open. */
+ * connect, others may enter (link_socket.named). False: rejected by the kernel; nothing is open. */
 bool socket_connect(struct link *l, struct link_socket *s, const struct udp_address *peer);
 void socket_close(struct link_socket *s);
 
-/* socket.c: makes `s` quiet or not (link_socket), but not quiet while datagrams wait in it. */
+/* socket.c: makes `s` quiet (link_socket) or not; not quiet while datagrams wait in it. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
 
 /* socket.c: sets the bits of messages without a control message. */
 void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn);
 
-/* socket.c: returns the bytes of the receive buffer in use, as skb truesize; 0: unknown. */
+/* socket.c: bytes of the receive buffer in use, as skb truesize; 0: unknown. */
 uint32_t socket_waiting_bytes(const struct link_socket *s);
 
 /* busy.c: counts an arrival on socket 0; may connect a socket to its peer. */
 void busy_note(struct link *l, const struct udp_address *from);
-/* busy.c: returns the index of the socket that sends to `to`: a connected one, or 0. */
+/* busy.c: the socket that sends to `to`: a connected one, or 0. */
 unsigned busy_socket(const struct link *l, const struct udp_address *to);
 
-/* wait.c: adds a new socket to the epoll set. Call it only while `watching`. */
+/* wait.c: adds a new socket to the epoll set, while `watching`. */
 void link_watch_add(struct link *l, unsigned index);
 
 /* receive.c: polls the last arrival's socket, and sometimes another one before. The inbox must be
- * empty. Returns true for an arrival. */
+ * empty. True: an arrival. */
 bool link_inbox_look(struct link *l);
 
-/* segments.c: returns the most datagrams of a GSO batch, by trial over loopback; 1: no GSO. */
+/* segments.c: the most datagrams of a GSO batch, by trial over loopback; 1: no GSO. */
 unsigned segments_probe(void);
 
-/* wait.c: creates the eventfd and the epoll set. */
 int wait_open(struct link *l);
 void wait_close(struct link *l);
 

@@ -30,7 +30,7 @@ struct fault {
 	unsigned fate;   /* of the last datagram, enum link_fate */
 	size_t held_count;
 	struct copy *held;   /* delayed; by leaves_at, then age */
-	struct copy *loaned; /* until fault_settle; unsorted */
+	struct copy *loaned; /* copies lent until fault_settle; unsorted */
 };
 
 int fault_open(const struct fault_options *options, struct fault **out)
@@ -94,7 +94,7 @@ static void bit_flip(struct copy *c, struct rng *rng)
 		c->bytes[byte - c->datagram.header_bytes] ^= (uint8_t)(1u << bit % 8);
 }
 
-/* Delays a copy of `d`. Returns false if too many are delayed, or memory is short. */
+/* False: too many are delayed, or memory is short. */
 static bool hold(struct fault *f, const struct datagram *d, uint64_t leaves_at, uint64_t until_ns)
 {
 	struct copy *c = f->held_count < LINK_FAULT_HELD ? copy_make(d) : NULL;
@@ -163,7 +163,7 @@ size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
 		out[count++] = d;
 	if (d && !late && twice)
 		out[count++] = d;
-	/* After the new datagram, because one delayed by one must leave behind it. */
+	/* Last, because a datagram delayed by one must leave behind the new one. */
 	count += fault_release(f, now_ns, out + count);
 	if (d && late)
 		hold(f, d, f->passed + 1 + rng_below(&f->rng, LINK_FAULT_DISTANCE),

@@ -21,7 +21,7 @@ struct fault_options {
 	uint64_t seed; /* any value, also 0 */
 };
 
-/* at once: all delayed ones, and the new one twice */
+/* datagrams at once: all delayed ones, and the new one twice */
 #define FAULT_OUT_MAX (LINK_FAULT_HELD + 2)
 
 struct fault;
@@ -42,18 +42,18 @@ size_t fault_pass(struct fault *f, const struct datagram *in, uint64_t now_ns,
  * fault_settle. */
 size_t fault_release(struct fault *f, uint64_t now_ns, const struct datagram **out);
 
-/* Frees the copies returned since the last call. The kernel had no space for `unsent`; copies of
- * these leave first next time. */
+/* Frees the copies returned since the last call. The kernel had no space for `unsent`; their copies
+ * leave first next time. */
 void fault_settle(struct fault *f, const struct datagram *const *unsent, size_t count);
 
-/* Returns whether the injector keeps copies that the kernel had no space for. If so, send no new
- * datagram until fault_release has returned them. */
+/* True: copies wait for space in the kernel. Then send no new datagram until fault_release has
+ * returned them. */
 bool fault_backlog(const struct fault *f);
 
-/* Returns when the next delayed datagram is due; UINT64_MAX: none is delayed. */
+/* UINT64_MAX: none is delayed. */
 uint64_t fault_deadline(const struct fault *f);
 
-/* Returns bits of enum link_fate for the last fault_pass. */
+/* Bits of enum link_fate for the last fault_pass. */
 unsigned fault_fate(const struct fault *f);
 
 uint64_t fault_count(const struct fault *f);

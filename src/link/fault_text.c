@@ -18,7 +18,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Parses a percentage such as "1%" or "0.01%", with at most four decimals. */
+/* Accepts "1%" or "0.01%", at most four decimals. */
 static bool rate_parse(const char *text, uint32_t *ppm)
 {
 	uint32_t value = 0, unit = PPM_PER_PERCENT;

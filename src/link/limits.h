@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of sockets and local connections, each with unit and reason. */
+/* Bounds of sockets and local connections. */
 #ifndef LINK_LIMITS_H
 #define LINK_LIMITS_H
 
@@ -25,8 +25,7 @@
 #define LINK_BUSY_PEERS 4
 /* polls by which a peer must lead all others together; a new socket costs as much as 50 polls */
 #define LINK_BUSY_VOTES 256
-/* One of every 4 polls also reads a socket other than that of the last arrival. Each such read
- * costs 0.1 us. */
+/* one of this many polls also reads another socket, in 0.1 us, than that of the last arrival */
 #define LINK_OTHERS_EVERY 4
 /* polls in which a new connected socket reads the sender's address: others' datagrams may have
  * entered before the connect */
@@ -34,10 +33,9 @@
 /* consecutive polls with one datagram until a socket is quiet; many, because the time stamp option
  * may patch kernel code, in 50 us */
 #define LINK_ALONE_MAX 1024
-/* consecutive polls with arrivals that count as a stream, even of single datagrams */
+/* consecutive polls with arrivals that count as a stream */
 #define LINK_STREAK_MAX 4
-/* polls after which a quiet socket requests its reports again, to detect changes: 30 ms of a
- * ping-pong */
+/* polls after which a quiet socket requests its reports again: 30 ms of a ping-pong */
 #define LINK_QUIET_LOOKS 4096
 /* bytes; longer single datagrams may be a stream on a slow path */
 #define LINK_SHORT_BYTES 512

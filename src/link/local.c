@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packet sockets (SOCK_SEQPACKET). For a path too long for a socket address, /proc/self/fd/N/name
- * stands, with N its open folder; so no chdir is needed. */
+/* Packet sockets (SOCK_SEQPACKET). A path too long for a socket address becomes
+ * /proc/self/fd/N/name, with N its open folder; so no chdir is needed. */
 #include "link/local.h"
 
 #include <assert.h>
@@ -86,7 +86,7 @@ static int address_connect(int fd, const struct socket_path *p)
 	return connect(fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 }
 
-/* Returns true for a socket on which no process listens. */
+/* True: a socket without a listener. */
 static bool stale(const struct socket_path *p)
 {
 	struct stat st;
@@ -101,8 +101,8 @@ static bool stale(const struct socket_path *p)
 	return refused;
 }
 
-/* Locks the folder: two programs may find the same stale socket, and the second must not remove the
- * first one's new socket. */
+/* Two programs may find the same stale socket; the lock keeps the second from removing the first
+ * one's new socket. */
 static bool folder_lock(int folder)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};
@@ -273,8 +273,8 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? DXP_EAGAIN : DXP_ECLOSED;
 }
 
-/* Stores the received descriptors, each above 2. Returns false if there are too many, or one cannot
- * be moved; then all are closed. */
+/* Stores the received descriptors, each above 2. False: too many, or one cannot be moved; then all
+ * are closed. */
 static bool fds_receive(struct msghdr *m, int *fds, unsigned space, unsigned *fd_count)
 {
 	/* `control` is padded, so one more may be there. */

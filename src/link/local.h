@@ -17,10 +17,9 @@
  * DXP_EINVAL, DXP_EIO. */
 int local_listen(const char *path, int *fd);
 
-/* Removes the path, then stops listening: in this order, no client finds a path without a
- * listener. */
+/* Removes the path first, so that no client finds a path without a listener. */
 void local_unlisten(const char *path, int fd);
-/* Removes the socket if no process listens on it. Returns false if it was not removed. */
+/* Removes a socket without a listener. False: not removed. */
 bool local_clear(const char *path);
 
 struct local_peer {
@@ -28,8 +27,8 @@ struct local_peer {
 	uid_t uid;
 };
 
-/* Accepts a connection without blocking. DXP_EAGAIN: none waits; DXP_ENOMEM: descriptors or memory
- * are short, and it stays queued. */
+/* Does not block. DXP_EAGAIN: none waits; DXP_ENOMEM: descriptors or memory are short, and it stays
+ * queued. */
 int local_accept(int fd, int *out, struct local_peer *peer);
 
 /* DXP_ENOENT: no process listens; DXP_EACCESS, DXP_ETIMEDOUT, DXP_EINVAL, DXP_EIO. */
@@ -52,8 +51,7 @@ int local_wait(int fd, uint64_t timeout_ns);
 /* ---- descriptors from untrusted processes ---- */
 
 /* Closes descriptors in a thread, because their sender controls how long close() takes: by its own
- * file system, a lingering TCP socket, gigabytes to free, or a socket with such descriptors queued,
- * even the connection to it.
+ * file system, a lingering TCP socket, gigabytes to free, or a socket with such descriptors queued.
  *
  * `drops` counts one sender's descriptors not closed yet. While local_drops_full is true, accept no
  * more from it. */
@@ -71,7 +69,7 @@ struct local_memory {
 	int fd; /* -1 if another process made it: the mapping suffices */
 };
 
-/* Creates and maps a zeroed memfd, sealed against changes of size. DXP_ENOMEM, DXP_EIO. */
+/* Zeroed and mapped memfd, sealed against changes of size. DXP_ENOMEM, DXP_EIO. */
 int local_memory_create(const char *name, uint64_t bytes, struct local_memory *out);
 
 /* Maps another process' memfd to read and write, from a multiple of the page size. The caller owns
@@ -83,7 +81,7 @@ void local_memory_free(struct local_memory *m);
 /* Frees memories; more than 1 MiB in total in a thread, because the last unmap of a file takes half
  * a second per GiB. */
 void local_memory_drop(struct local_memory *memories, unsigned count);
-/* Returns whether too many threads still free memory. If so, call local_memory_drop later. */
+/* True: call local_memory_drop later, because too many threads still free memory. */
 bool local_memory_drops_full(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Closes descriptors and unmaps memory of untrusted processes, each call in its own thread, so a
- * close that hangs blocks no other. LOCAL_DROPS_MAX bounds them per sender. */
+/* Closes descriptors and unmaps memory of untrusted processes, each in its own thread, so a close
+ * that hangs blocks no other. LOCAL_DROPS_MAX bounds them per sender. */
 #include "link/local.h"
 
 #include <pthread.h>

@@ -15,7 +15,7 @@
 #define ECN_BITS   3 /* of the TOS and traffic class bytes */
 #define ECN_MARKED 3 /* "congestion experienced" */
 
-/* Restores the buffer lengths that the kernel overwrote in the first `used` headers. */
+/* Restores the buffer lengths of the first `used` headers. */
 static void headers_reset(struct inbox *in, unsigned used)
 {
 	for (unsigned i = 0; i < used; i++) {
@@ -90,8 +90,8 @@ static void control_parse(struct inbox *in, const struct cmsghdr *c, struct link
 }
 
 /* Finds the datagrams of message `cursor` by the length of its first frame. A long frame is one
- * datagram. So is a part of one, whose other segments are payload that could look like frames. A
- * quiet socket does not report where datagrams begin. */
+ * datagram; so is a part of one, whose other segments could look like frames. A quiet socket does
+ * not report where datagrams begin. */
 static void frames_measure(struct inbox *in)
 {
 	const uint8_t *data = in->buffers + (size_t)in->cursor * LINK_RECEIVE_BYTES;
@@ -104,7 +104,7 @@ static void frames_measure(struct inbox *in)
 		in->segment_bytes = frame;
 }
 
-/* Reads what all datagrams of message `cursor` share, such as sender and ECN bits. */
+/* Sets what all datagrams of message `cursor` share, such as sender and ECN bits. */
 static void message_start(struct inbox *in, struct link_counters *counters)
 {
 	struct mmsghdr *message = &in->messages[in->cursor];
@@ -128,7 +128,6 @@ static void message_start(struct inbox *in, struct link_counters *counters)
 		frames_measure(in);
 }
 
-/* Receives one datagram of a quiet socket. */
 static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	socklen_t name_bytes = sizeof(in->names[0]);
@@ -138,7 +137,7 @@ static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, i
 			in->named ? &in->names[0].any : NULL, in->named ? &name_bytes : NULL);
 }
 
-/* Receives one message by recvmsg, which is faster for that than recvmmsg. */
+/* recvmsg is faster than recvmmsg for one message. */
 static ssize_t message_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	struct msghdr *m = &in->messages[0].msg_hdr;
@@ -172,8 +171,8 @@ bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 	in->named = s->named > 0;
 	in->filled = messages_receive(in, s, wait);
 	in->cursor = 0;
-	/* An error, such as one of ICMP that this read clears, counts as no arrival. An empty
-	 * receive costs a tenth of a round trip, so the next poll requests one message. */
+	/* An error counts as no arrival. An empty receive costs a tenth of a round trip, so the
+	 * next poll requests one message. */
 	if (in->filled == 0) {
 		s->wanted = 1;
 		s->streak = 0;
@@ -256,8 +255,7 @@ static bool socket_look(struct link *l, unsigned index, bool wait)
 	return true;
 }
 
-/* Polls the last arrival's socket. Every LINK_OTHERS_EVERY polls, another socket comes first, so
- * that none waits forever. */
+/* Every LINK_OTHERS_EVERY polls, another socket comes first, so that none waits forever. */
 bool link_inbox_look(struct link *l)
 {
 	unsigned hot = l->sockets[l->hot].fd >= 0 ? l->hot : 0;
@@ -282,8 +280,7 @@ static size_t arrivals_process(struct link *l, struct datagram_arrival *arrivals
 	return dequeued;
 }
 
-/* Makes no system call while unreturned datagrams are in the buffers, because it would overwrite
- * them. */
+/* Makes no system call while unreturned datagrams are in the buffers. */
 static size_t kernel_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	if (!inbox_pending(&l->inbox) && !link_inbox_look(l))
@@ -301,8 +298,7 @@ static size_t port_receive(struct link *l, struct datagram_arrival *arrivals, si
 	return dequeued;
 }
 
-/* Receives first from the crossbar, which needs no system call, except every LINK_OTHERS_EVERY
- * calls. */
+/* The crossbar first, which needs no system call, except every LINK_OTHERS_EVERY calls. */
 static size_t both_receive(struct link *l, struct datagram_arrival *arrivals, size_t count)
 {
 	bool sockets_first = l->port_looks++ % LINK_OTHERS_EVERY == 0 || inbox_pending(&l->inbox);

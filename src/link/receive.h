@@ -2,7 +2,7 @@
 /* Receive buffers: a call fills several, and a cursor walks over their datagrams, after splitting
  * what GRO merged of one sender.
  *
- * Invariant: messages cursor .. filled - 1 have unreturned datagrams. The kernel writes only when
+ * Invariant: messages cursor .. filled - 1 have unreturned datagrams; the kernel writes only when
  * there are none. */
 #ifndef LINK_RECEIVE_H
 #define LINK_RECEIVE_H
@@ -24,7 +24,7 @@
 struct link_socket {
 	int fd;
 	struct udp_address peer; /* of a connected socket */
-	/* Further polls with arrivals that read the sender's address; socket 0 always does. */
+	/* further polls with arrivals that read the sender's address; socket 0 always does */
 	unsigned named;
 	/* messages per receive: doubled if all arrive, else the number that arrived, at least 1 */
 	unsigned wanted;
@@ -34,7 +34,7 @@ struct link_socket {
 	unsigned streak;     /* consecutive polls with arrivals */
 	uint64_t used;       /* poll of the last arrival */
 	uint32_t drops_seen; /* kernel's count; wraps */
-	/* for messages without a control message */
+	/* bits of messages without a control message */
 	uint8_t ecn;
 	unsigned ecn_other; /* consecutive messages with other bits */
 };
@@ -43,15 +43,15 @@ struct inbox {
 	uint8_t *buffers; /* `count` of LINK_RECEIVE_BYTES */
 	size_t (*frame_bytes)(const uint8_t *data, size_t bytes); /* see link_options */
 	unsigned count;
-	unsigned filled;            /* in the last receive */
-	struct link_socket *source; /* of the last receive */
+	unsigned filled;            /* number of messages in the last receive */
+	struct link_socket *source; /* socket of the last receive */
 	bool named;                 /* the last receive has the senders' addresses */
 	/* message, and position in it */
 	unsigned cursor;
 	size_t offset;
-	/* per datagram of message `cursor`; the last may be shorter */
+	/* length of each datagram of message `cursor`; the last may be shorter */
 	size_t segment_bytes;
-	struct datagram_arrival common; /* to datagrams of message `cursor` */
+	struct datagram_arrival common; /* what the datagrams of message `cursor` share */
 	struct clock_pair read_at;      /* of the last receive */
 	struct mmsghdr messages[DATAGRAM_BATCH];
 	struct iovec iovecs[DATAGRAM_BATCH];
@@ -72,7 +72,7 @@ static inline bool inbox_pending(const struct inbox *in)
 }
 
 /* Receives once from the kernel; with `wait`, blocks until an arrival or the socket's timeout. The
- * inbox must be empty. Returns true for an arrival. */
+ * inbox must be empty. True: an arrival. */
 bool link_inbox_poll(struct inbox *in, struct link_socket *s, bool wait,
 		     struct link_counters *counters);
 

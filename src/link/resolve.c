@@ -13,7 +13,6 @@
 
 #define HOST_BYTES 256 /* host name (RFC 1035), with the final zero */
 
-/* Splits "HOST:PORT". Returns false if a part is invalid. */
 static bool parts_split(const char *text, char host[HOST_BYTES], uint16_t *port)
 {
 	const char *colon = strchr(text, ':');
@@ -57,7 +56,7 @@ static int name_find(const char *host, uint16_t port, struct udp_address *out)
 			return address_parse("127.0.0.1", port, out);
 		return DXP_ENOENT;
 	}
-	/* IPv4, on which managers listen by default, also at `localhost`. */
+	/* IPv4 first, because managers listen on it by default, also at `localhost`. */
 	for (struct addrinfo *a = found; a; a = a->ai_next) {
 		memcpy(&address, a->ai_addr, sizeof(address));
 		if (!best || IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) {

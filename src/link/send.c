@@ -14,7 +14,7 @@
 
 _Static_assert(ROUND >= 2 * FAULT_OUT_MAX, "a round holds all faulty datagrams");
 
-/* Sends one message; a single piece goes by sendto, which is 0.08 us faster (Zen 5). */
+/* A single piece goes by sendto, which is 0.08 us faster (Zen 5). */
 static ssize_t message_send(int fd, const struct msghdr *m)
 {
 	if (m->msg_iovlen == 1 && m->msg_controllen == 0)
@@ -30,8 +30,8 @@ static int messages_send(int fd, struct mmsghdr *messages, size_t count)
 	return message_send(fd, &messages->msg_hdr) < 0 ? -1 : 1;
 }
 
-/* Adapts a connected socket's ECN bits to its messages, which saves a control message of 0.1 us
- * each. Returns true if they are equal now. */
+/* Adapts a connected socket's ECN bits to its messages, saving a control message of 0.1 us each.
+ * True: they are equal now. */
 static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
 {
 	if (s->ecn == ecn)
@@ -69,7 +69,7 @@ static void sockets_choose(struct link *l, struct link_batch *b, const struct da
 	}
 }
 
-/* Returns how many consecutive messages from `first` on use one socket. */
+/* Counts consecutive messages of one socket. */
 static size_t run_length(const struct link_batch *b, size_t first)
 {
 	size_t end = first + 1;
@@ -79,8 +79,7 @@ static size_t run_length(const struct link_batch *b, size_t first)
 	return end - first;
 }
 
-/* Sends the batch; *sent is the number of accepted messages. Returns 0, or the errno of the first
- * that was not. */
+/* *sent: accepted messages. Returns 0, or the errno of the first that was not. */
 static int batch_flush(struct link *l, size_t *sent)
 {
 	struct link_batch *b = &l->batch;
@@ -122,7 +121,7 @@ bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes)
 	return true;
 }
 
-/* Avoids GSO batches of this kind: one was rejected, but its datagrams were accepted singly. */
+/* One was rejected, but its datagrams were accepted singly: avoids such batches. */
 static void batch_blame(struct link *l, const struct datagram *first, int error)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
@@ -145,7 +144,7 @@ static void batch_blame(struct link *l, const struct datagram *first, int error)
 
 static size_t kernel_send(struct link *l, const struct datagram *const *list, size_t count);
 
-/* Sends the datagrams of a rejected GSO batch singly. Returns how many were accepted. */
+/* Returns how many were accepted. */
 static size_t batch_send_singly(struct link *l, const struct datagram *const *list, size_t count,
 				int error)
 {
@@ -177,9 +176,8 @@ static size_t kernel_send(struct link *l, const struct datagram *const *list, si
 			break;
 		}
 		if (l->batch.sockets[sent] > 0) {
-			/* Socket 0 may not have this error, such as a port that rejects datagrams,
-			 * or an address removed from this machine. So the connected socket
-			 * closes. */
+			/* The connected socket closes: socket 0 may not have its error, such as a
+			 * rejecting port or a removed address of this machine. */
 			socket_close(&l->sockets[l->batch.sockets[sent]]);
 			continue;
 		}
@@ -199,8 +197,8 @@ static size_t kernel_send(struct link *l, const struct datagram *const *list, si
 	return done;
 }
 
-/* Copies datagrams to ports, as long as these are the destinations. Returns how many were copied;
- * *others: next datagrams with other destinations. */
+/* Copies datagrams to ports, as long as these are the destinations; returns their number. *others:
+ * next datagrams with other destinations. */
 static size_t crossbar_send(struct link *l, const struct datagram *const *list, size_t count,
 			    size_t *others)
 {
@@ -249,8 +247,8 @@ void send_held(struct link *l)
 	fault_settle(l->fault, out + sent, count - sent);
 }
 
-/* Sends through the fault injector. It keeps what the kernel has no space for, so that faults are
- * drawn once, and accepts no new datagrams until these are sent. */
+/* Keeps what the kernel has no space for, so that faults are drawn once, and accepts no new
+ * datagrams until these are sent. */
 static size_t send_faulty(struct link *l, const struct datagram *const *list, size_t count)
 {
 	const struct datagram *out[ROUND];

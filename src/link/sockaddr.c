@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Converts addresses, without name lookup, and without scope ids: a udp_address cannot hold a
- * link-local IPv6 address with its interface. */
+/* Without name lookup and scope ids: a udp_address cannot hold a link-local IPv6 address with its
+ * interface. */
 #include "link/sockaddr.h"
 
 #include <arpa/inet.h>

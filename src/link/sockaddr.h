@@ -21,7 +21,6 @@ bool sockaddr_is_v4(const struct udp_address *a);
 /* Converts for a socket of `family`. Returns the length, or 0 if it cannot reach `a`. */
 socklen_t sockaddr_from_wire(const struct udp_address *a, int family, union link_sockaddr *out);
 
-/* Converts an AF_INET or AF_INET6 address. */
 void sockaddr_to_wire(const union link_sockaddr *from, struct udp_address *out);
 
 #endif

@@ -47,8 +47,8 @@ uint32_t socket_waiting_bytes(const struct link_socket *s)
 	return memory[SK_MEMINFO_RMEM_ALLOC];
 }
 
-/* Requests `bytes` for both buffers. FORCE options need CAP_NET_ADMIN and may exceed the system's
- * limit; the kernel doubles the value for its overhead. */
+/* FORCE options need CAP_NET_ADMIN and may exceed the system's limit; the kernel doubles the value
+ * for its overhead. */
 static void buffers_set(int fd, uint32_t bytes)
 {
 	if (option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)bytes) < 0)
@@ -81,10 +81,10 @@ static void reports_set(const struct link *l, const struct link_socket *s, bool 
 
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 {
-	/* A batch that GRO merged may already wait in the socket. With GRO off, the kernel does not
-	 * report where its datagrams begin. So the socket becomes quiet only if nothing waits. If
-	 * another processor adds a batch at this moment, that batch is lost, because it is read as
-	 * one long datagram. */
+	/* A batch that GRO merged may already wait in the socket, and without GRO the kernel does
+	 * not report where its datagrams begin. So the socket becomes quiet only if nothing waits.
+	 * A batch that another processor adds at this moment is lost: it is read as one long
+	 * datagram. */
 	reports_set(l, s, !quiet);
 	if (quiet && !l->inbox.frame_bytes && socket_waiting_bytes(s) > 0) {
 		quiet = false;
@@ -125,7 +125,7 @@ static int bind_rejected(const struct udp_address *address, int error)
 	return DXP_EIO;
 }
 
-/* Returns an unbound socket; on failure, fd is -1 and errno is set. */
+/* The socket is not bound; on failure, fd is -1 and errno is set. */
 static struct link_socket socket_make(const struct link *l)
 {
 	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};
@@ -192,8 +192,8 @@ static int group_join(int fd, const struct udp_address *group, uint32_t own_ip)
 	return DXP_EIO;
 }
 
-/* Connects the bound socket. It may have received datagrams of other peers before, so the reader
- * checks their source. */
+/* The socket may have received datagrams of other peers before, so the reader checks their
+ * source. */
 static int peer_name(struct link *l, const struct udp_address *peer)
 {
 	char text[UDP_ADDRESS_TEXT_BYTES];
@@ -319,7 +319,7 @@ bool socket_connect(struct link *l, struct link_socket *s, const struct udp_addr
 	return true;
 }
 
-/* Returns the MTU of the route; 0: unknown. */
+/* 0: unknown. */
 static size_t route_mtu(const struct udp_address *to, int family)
 {
 	union link_sockaddr name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds this machine's address on the route to a peer in the routing table, without sending. */
+/* Finds this machine's address on the route to a peer, without sending. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens and closes an endpoint, and reads its state; see send.c, batch.c, receive.c, wait.c. */
+/* Opens and closes an endpoint, and reads its state. */
 #include "link/udp.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int fault_from_environment(uint16_t port, struct fault **out)
 	int status = fault_parse(text, &options);
 	if (status != DXP_OK)
 		return status;
-	/* Otherwise all endpoints with the same DXP_FAULT would drop the same packets. */
+	/* Otherwise all endpoints with one DXP_FAULT would drop the same packets. */
 	options.seed += (uint64_t)port << 32;
 	return fault_open(&options, out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* UDP endpoint that moves datagrams in batches, by GSO and GRO if available, with the kernel's
- * receive time stamps. It does not interpret datagrams.
+ * receive time stamps.
  *
  * Only one thread at a time may use an endpoint; but any thread and any signal handler may call
  * link_wake. */
@@ -23,10 +23,10 @@ struct link_options {
 	uint32_t spin_ns;
 	/* Do not fragment; drop what is too long for the path. */
 	bool whole;
-	/* No connected sockets for busy peers. Unfragmented datagrams then have IP identification
+	/* No connected sockets for busy peers: unfragmented datagrams then have IP identification
 	 * 0, as an ICRC requires. */
 	bool unconnected;
-	/* Do not log that the port is in use; the caller tries the next. */
+	/* Do not log that the port is in use. */
 	bool choosy;
 	bool shared;             /* other endpoints may bind this port too, one per peer */
 	struct udp_address peer; /* the only peer; port 0: any */
@@ -36,36 +36,36 @@ struct link_options {
 	bool rejections; /* keep ICMP errors for link_rejected */
 	/* Longest wait of link_receive_wait, rounded up to kernel ticks; 0: none. */
 	uint32_t block_us;
-	/* True for a datagram that must not be in a GSO batch. NULL: all may be. */
+	/* Must not be in a GSO batch. NULL: all may be. */
 	bool (*alone)(const struct datagram *d);
-	/* Returns the length of the frame that starts with these bytes of a datagram; 0: unknown.
-	 * Needed to receive long frames (datagram.segment_bytes): a GSO batch that starts with a
-	 * frame longer than its datagrams is one arrival. NULL: there are none. */
+	/* Returns the length of the frame that starts with these bytes; 0: unknown. Needed for long
+	 * frames (datagram.segment_bytes): a GSO batch that starts with a frame longer than its
+	 * datagrams is one arrival. NULL: there are none. */
 	size_t (*frame_bytes)(const uint8_t *data, size_t bytes);
-	/* Switch without the kernel (link/crossbar.h); must outlive the endpoint. NULL: none. */
+	/* Switch without the kernel; must outlive the endpoint. NULL: none. */
 	struct crossbar *crossbar;
 	int priority; /* SO_PRIORITY, for queueing disciplines; 0 .. 6 */
 	bool no_gso;  /* for tests and as workaround */
 	bool no_gro;
 };
 
-/* Since the open; all wrap. */
+/* Counted since the open; all wrap. */
 struct link_counters {
 	uint64_t sent_datagrams, sent_bytes, send_calls;
 	uint64_t received_datagrams, received_bytes;
-	uint64_t receive_calls; /* with arrivals */
+	uint64_t receive_calls; /* calls with arrivals */
 	/* stopped without space in the kernel; the caller retries */
 	uint64_t send_again;
 	/* dropped because of another error; the transport retransmits */
 	uint64_t send_errors;
 	uint64_t too_big; /* rejected as too long for the path */
-	/* GSO batches rejected, but accepted singly; that kind is avoided afterwards */
+	/* GSO batches rejected, but accepted singly; avoided afterwards */
 	uint64_t gso_fallbacks;
-	/* Datagrams that the kernel dropped because a socket buffer was full (SO_RXQ_OVFL); a
-	 * merged GSO batch counts as one. Includes the drops of a full crossbar queue. */
+	/* Dropped by the kernel because a socket buffer was full (SO_RXQ_OVFL; a merged GSO batch
+	 * counts as one), or by a full crossbar queue. */
 	uint64_t receive_drops;
-	uint64_t faults; /* with an injected fault */
-	/* Datagrams sent through the crossbar; sent_datagrams includes them. */
+	uint64_t faults; /* datagrams with an injected fault */
+	/* through the crossbar; included in sent_datagrams */
 	uint64_t crossed_datagrams;
 };
 
@@ -87,14 +87,14 @@ struct link_tap {
 	void *context;
 };
 
-/* Sets the observer; NULL: none. `tap` must stay valid while set. */
+/* NULL: none. `tap` must stay valid while set. */
 void link_tap_set(struct link *l, const struct link_tap *tap);
 
 /* Opens and binds an endpoint. DXP_EBUSY: the port is in use, or the crossbar has no free port;
  * DXP_EIO: another error, logged; DXP_ENOMEM.
  *
- * If DXP_FAULT is set in the environment, a fault injector acts on each datagram before the socket
- * (link/fault.h). DXP_EINVAL, logged: DXP_FAULT does not parse. */
+ * With DXP_FAULT in the environment, a fault injector acts on each datagram before the socket
+ * (link/fault.h). DXP_EINVAL, logged: it does not parse. */
 int link_open(const struct link_options *options, struct link **out);
 void link_close(struct link *l);
 
@@ -107,29 +107,28 @@ int link_address_towards(const struct udp_address *to, struct udp_address *out);
 /* Logs nothing, for repeated checks; false: no route. */
 bool link_address_now(const struct udp_address *to, struct udp_address *out);
 
-/* Keeps the port if it is free there. Waiting datagrams in the kernel are lost; link_fd stays the
+/* Keeps the port if it is free there. Datagrams that wait in the kernel are lost; link_fd stays the
  * same. DXP_EIO: rejected, and nothing changes. */
 int link_move(struct link *l, const struct udp_address *address);
 
-/* Returns the largest UDP payload in one packet to `to`: the interface MTU less IP and UDP headers,
- * at most 65507; 1472 if unknown. */
+/* Largest UDP payload in one packet to `to`: the interface MTU less IP and UDP headers, at most
+ * 65507; 1472 if unknown. */
 size_t link_path_payload(const struct link *l, const struct udp_address *to);
 
-/* Returns true if datagrams to `to` enter a veth interface, which has no wire. Beyond its other
- * end, a bridge may still send them to a wire. Makes several system calls. False also if unknown.
- */
+/* True: datagrams to `to` enter a veth interface, which has no wire. Beyond its other end, a bridge
+ * may still send them to a wire. Makes several system calls. False also if unknown. */
 bool link_path_virtual(const struct udp_address *to);
 
-/* Returns true if this endpoint can send long frames: the kernel splits GSO batches; or receive
- * them: it joins them. */
+/* True: can send long frames, because the kernel splits GSO batches; can receive them, because it
+ * joins them. */
 bool link_splits(const struct link *l);
 bool link_joins(const struct link *l);
 
-/* Returns true if the fault injector acts on sent datagrams. */
+/* The fault injector acts on sent datagrams. */
 bool link_faulty(const struct link *l);
 
-/* Returns true if the kernel rejected datagrams as too long (EMSGSIZE) since the last call; *to and
- * *bytes are of the last one. link_path_payload may then return a length that fits.
+/* True: the kernel rejected datagrams as too long (EMSGSIZE) since the last call; *to and *bytes
+ * are of the last one. link_path_payload may then return a length that fits.
  *
  * Reports one destination at a time: the next send reports another. A smaller MTU beyond the first
  * link is not detected. */
@@ -138,39 +137,38 @@ bool link_too_big(struct link *l, struct udp_address *to, size_t *bytes);
 /* Returns the size of the receive buffer as the kernel granted it, in bytes of skb truesize. */
 size_t link_receive_buffer(const struct link *l);
 
-/* Returns how full the fullest receive buffer is: 0 (less than 1/31) .. 31 (full). Makes one system
- * call per socket, so call it once a millisecond or after a full link_receive. */
+/* How full the fullest receive buffer is: 0 (less than 1/31) .. 31 (full). One system call per
+ * socket, so call it once a millisecond or after a full link_receive. */
 unsigned link_receive_level(const struct link *l);
 
 /* Sends in order; consecutive datagrams of equal length and address form GSO batches. Returns how
- * many were accepted; if fewer than `count`, the kernel has no space: retry the rest. A datagram
+ * many were accepted; fewer than `count`: the kernel has no space, retry the rest. A datagram
  * rejected for another reason counts as accepted and in send_errors. */
 size_t link_send(struct link *l, const struct datagram *datagrams, size_t count);
 
-/* Does what link_send does, for a list of pointers. */
+/* The same for a list of pointers. */
 size_t link_send_list(struct link *l, const struct datagram *const *list, size_t count);
 
-/* Returns up to `count` without waiting. Polls each socket at most once, so the kernel may have
- * more. */
+/* Does not wait. Polls each socket at most once, so the kernel may have more. */
 size_t link_receive(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
-/* Does what link_receive does, but waits for the first datagram up to `block_us`, in one system
- * call. No other thread may use the endpoint meanwhile. */
+/* Waits for the first datagram up to `block_us`, in one system call. No other thread may use the
+ * endpoint meanwhile. */
 size_t link_receive_wait(struct link *l, struct datagram_arrival *arrivals, size_t count);
 
-/* Returns true if received datagrams wait in this process, in buffers or crossbar. A poll() of the
- * socket does not show these. */
+/* True: received datagrams wait in this process, where a poll() of the socket does not show
+ * them. */
 bool link_pending(const struct link *l);
 
-/* Returns the errno of the oldest ICMP error not returned yet (ECONNREFUSED: no listener;
- * EHOSTUNREACH, ENETUNREACH ...); 0: none. Needs the option `rejections`. */
+/* The errno of the oldest ICMP error not returned yet (ECONNREFUSED: no listener; EHOSTUNREACH,
+ * ENETUNREACH ...); 0: none. Needs the option `rejections`. */
 int link_rejected(struct link *l);
 
-/* Returns the bound socket, for a poll() over several endpoints. Before each poll(), call
- * link_receive until it returns 0. Do not use link_wait or link_wake with it. */
+/* The bound socket, for a poll() over several endpoints. Before each poll(), call link_receive
+ * until it returns 0. Not with link_wait or link_wake. */
 int link_socket_fd(const struct link *l);
 
-/* Waits for an arrival, link_wake or `deadline_ns`: spins for `spin_ns`, then sleeps. true:
+/* Waits for an arrival, link_wake or `deadline_ns`: spins for `spin_ns`, then sleeps. True:
  * something may have arrived. May return early. */
 bool link_wait(struct link *l, uint64_t deadline_ns);
 
@@ -178,14 +176,13 @@ bool link_wait(struct link *l, uint64_t deadline_ns);
 void link_wake(struct link *l);
 
 /* Adds `fd` to the wait: while it is readable, link_wait returns at once, link_fd is readable and
- * link_watched returns true. `edge`, for an eventfd that another thread reads: each write ends one
- * wait, and link_watched does not report it. Call link_unwatch before closing `fd`. DXP_EIO: memory
- * is short. */
+ * link_watched true. `edge`, for an eventfd that another thread reads: each write ends one wait,
+ * and link_watched does not report it. Call link_unwatch before closing `fd`. DXP_EIO: memory is
+ * short. */
 int link_watch(struct link *l, int fd, bool edge);
 void link_unwatch(struct link *l, int fd);
 
-/* Returns true if a link_wait since the last call found a watched descriptor readable, without
- * `edge`. */
+/* True: a link_wait since the last call found a watched descriptor readable, without `edge`. */
 bool link_watched(struct link *l);
 
 /* Returns a descriptor for an event loop over several endpoints, readable while the kernel has

@@ -5,8 +5,8 @@
  *
  * Invariant: `woken` never stays set while the eventfd is empty, so no wakeup is lost. Only the
  * first waker that sets it writes the eventfd; the waiting thread drains that, then clears `woken`.
- * A waker in between writes nothing, as the wait returns anyway. A write after the drain ends the
- * next wait early. */
+ * A waker in between writes nothing, because the wait returns anyway. A write after the drain ends
+ * the next wait early. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -109,15 +109,15 @@ void link_wake(struct link *l)
 	const uint64_t one = 1;
 	int saved = errno; /* may be a signal handler */
 
-	/* Pairs with the exchange in wakeup_consume: the waiting thread then sees all earlier
-	 * writes of the waker. */
+	/* Pairs with the exchange in wakeup_consume: the waiting thread sees all earlier writes of
+	 * the waker. */
 	if (atomic_exchange(&l->woken, 1) == 0 && write(l->wake_fd, &one, sizeof(one)) < 0)
 		/* EAGAIN: the counter is full, so it is readable */
 		errno = saved;
 	errno = saved;
 }
 
-/* Consumes a wakeup; `readable`: the eventfd is. Returns false if there is none. */
+/* `readable`: the eventfd is. False: no wakeup. */
 static bool wakeup_consume(struct link *l, bool readable)
 {
 	uint64_t count;

@@ -36,8 +36,8 @@ static uint64_t waits(struct nic *n, const struct guesses *by)
 
 uint64_t access_key_wait(struct nic *n, struct guesses *by, uint32_t key)
 {
-	/* Two paths of this NIC may compare the key of one request; the second comparison reveals
-	 * nothing new. */
+	/* Two paths of this NIC may compare the key of one request; the second reveals nothing
+	 * new. */
 	return key == by->wrong_key || guess_key_known(by, key) ? 0 : waits(n, by);
 }
 
@@ -49,8 +49,7 @@ uint64_t access_magic_wait(struct nic *n, const struct guesses *by, uint32_t fun
 
 	if (stream == NIC_STREAMS || !user_serves(nic_stream_user(n, stream)) ||
 	    guess_magic_known(by, stream))
-		/* the request is rejected, or the requester knows the magic: comparing reveals
-		 * nothing */
+		/* rejected anyway, or the requester knows the magic */
 		return 0;
 	return waits(n, by);
 }
@@ -77,7 +76,7 @@ struct nic_user *access_user(struct nic *n, struct guesses *by, uint32_t functio
 	return u;
 }
 
-/* Access is permitted for good once the requester has used the key. */
+/* Once the requester has used the key, access stays permitted. */
 static bool permitted(struct nic_region *r, struct guesses *by, uint32_t key)
 {
 	return !r->guarded || !r->guard.permits || guess_key_known(by, key) ||

@@ -22,7 +22,7 @@ static void dead_remove(const struct nic_user *u, struct nic_registers *g)
 	g->area_count = kept;
 }
 
-/* Compares last bytes, because the address behind an area may be 2^64. Neither area wraps. */
+/* Last bytes, because the address behind an area may be 2^64. */
 static bool overlap(const struct nic_area *a, const struct nic_area *b)
 {
 	return a->vaddr <= b->vaddr + (b->bytes - 1) && b->vaddr <= a->vaddr + (a->bytes - 1);

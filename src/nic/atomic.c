@@ -36,8 +36,8 @@ int atomic_execute(uint8_t op, uint8_t *at, uint64_t operand, uint64_t swap, uin
 	uint64_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	for (int i = 0; i < TRIES_MAX; i++) {
 		uint64_t after = value_after(op, value, operand, swap);
-		/* Acquire and release: a thread that sees the new value also sees what the
-		 * initiator placed before. A failure loads the current value into `value`. */
+		/* A thread that sees the new value also sees what the initiator placed before. A
+		 * failure loads the current value. */
 		if (__atomic_compare_exchange_n(word, &value, after, false, __ATOMIC_ACQ_REL,
 						__ATOMIC_ACQUIRE)) {
 			*old = value;

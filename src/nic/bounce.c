@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Moves bytes between the network and local staged memory (staged.h) through a buffer of this
- * process, the bounce. The windows of a request's chain (chain.c) use it one after another. A PUT
- * fetches a window into the bounce before messages are made of it. A GET stores a window after all
- * its answers have arrived. */
+ * process, the bounce, one window of a request's chain (chain.c) after another. A PUT fetches a
+ * window before messages are made of it. A GET stores it after all its answers have arrived. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -87,7 +86,7 @@ static bool went_on(struct nic_request *r, int status)
 	return status == DXP_OK;
 }
 
-/* Returns true when all reads have completed. */
+/* True: all reads have completed. */
 static bool fetch_advance(struct nic_request *r)
 {
 	struct nic_bounce *b = r->bounce;
@@ -104,7 +103,7 @@ static bool fetch_advance(struct nic_request *r)
 	return true;
 }
 
-/* Writes at most *left bytes. Returns true when the device has the whole window. */
+/* Writes at most *left bytes. True: the device has the whole window. */
 static bool store_advance(struct nic_request *r, int64_t *left)
 {
 	struct nic_bounce *b = r->bounce;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NAP buffers of a user (C-29, C-30), which returns them through a ring in any order. Entries are
- * read ahead, so an arriving NAP finds a buffer at once. A user that returns a buffer it does not
- * hold is stopped. */
+ * read ahead, so an arriving NAP finds a buffer. A user that returns a buffer it does not hold is
+ * stopped. */
 #include <dxp/status.h>
 
 #include "nic/internal.h"
@@ -23,7 +23,7 @@ void buffers_open(struct nic_user *u)
 /* An impossible number counts as 0; buffers_fetch() then stops the user. */
 static uint32_t returned(const struct nic_user *u)
 {
-	/* Pairs with the user's release of the ring entries. */
+	/* Pairs with the user's release of ring entries. */
 	uint32_t count = dxp_load_acquire(&u->window->buffers_returned) - u->buffers_fetched;
 
 	return count > NIC_EVENTS ? 0 : count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors by reference (C-13, C-14), or with staged local memory. The engine copies the chain
- * out of the user's memory, and no byte moves before all entries are checked. The peer checks
- * entries that name its memory. Entries are resolved window by window, each of at most
- * NIC_CHAIN_WINDOW entries per list. Each step spends the function's share of a poll. */
+/* Descriptors by reference (C-13, C-14), or with staged local memory. The engine copies the chain,
+ * and no byte moves before all entries are checked; the peer checks those of its memory. Entries
+ * are resolved in windows of at most NIC_CHAIN_WINDOW per list. Each step spends the function's
+ * share of a poll. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,15 +15,14 @@
 
 struct chain_side {
 	const struct dxp_entry *entries;
-	/* first entry not resolved completely; its resolved bytes */
+	/* first entry not resolved completely, and its resolved bytes */
 	uint32_t count, next, used;
 	uint64_t bytes;
 };
 
-/* The first `copied` entries are valid, the first `checked` ones are checked. `local` and `remote`
- * advance only when `ready`, which means that all are checked. */
+/* `local` and `remote` advance only when `ready`: all entries are checked. */
 struct nic_chain {
-	/* in the user's memory; 0 bytes: the descriptor itself has the lists */
+	/* in the user's memory; 0 bytes: the lists are in the descriptor */
 	struct dxp_entry at;
 	uint32_t count, copied, checked;
 	bool ready;
@@ -32,8 +31,7 @@ struct nic_chain {
 	struct dxp_entry entries[]; /* source list, then destination list */
 };
 
-/* Copies from offset `from` of the chain. Looks up the key each time, because the user may have
- * revoked it. */
+/* Looks up the key each time, because the user may have revoked it. */
 static int chain_copy(const struct nic_user *u, const struct dxp_entry *at, uint64_t from, void *to,
 		      uint64_t bytes)
 {
@@ -205,7 +203,7 @@ static int remote_check(struct nic_request *r, struct nic_user *t, const struct 
 	return rltp_status_of_nack(code);
 }
 
-/* DXP_EAGAIN: the allowance of wrong values is used up; call again later. */
+/* DXP_EAGAIN: the allowance of wrong values is used up. */
 static int check_step(struct nic_request *r, int64_t *left)
 {
 	struct nic_chain *c = r->chain;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums counters for the window. That copy is never read back, because the user may change it. */
+/* Sums counters into the window. That copy is never read back, because the user may change it. */
 #include <assert.h>
 
 #include "nic/internal.h"

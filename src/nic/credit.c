@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits. A credit permits one message that raises an event (NAP or PUT). Credits are counted
- * since the session opened, per sending node and target queue pair. The receiver grants a total;
+/* NAP credits. A credit permits one message that raises an event (NAP or PUT). They are counted per
+ * sending node and target queue pair since the session opened. The receiver grants a total;
  * descriptors beyond it stay in the sender's queue pair.
  *
- *  Invariant per receiving user: `promised` is the sum of limit - accepted - first_left over the
- *  active streams. At each grant promised + used <= entries. First credits and credits unused for
- *  long are excluded. A message with such a credit may find no entry; it is then rejected with RNR
- *  and retransmitted. docs/design/nic-local.md "Credits". */
+ * Invariant per receiving user: `promised` is the sum of limit - accepted - first_left over the
+ * active streams; at each grant promised + used <= entries. First credits and credits unused for
+ * long are excluded: their messages may find no entry, get RNR and are retransmitted.
+ * docs/design/nic-local.md "Credits". */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -52,7 +52,7 @@ static void active_remove(struct nic_user *u, struct rx_stream *s)
 	s->listed = false;
 }
 
-/* The user may then grant the stream's unused credit to others too. */
+/* The user may then grant the unused credit to others too. */
 static void stream_retire(struct nic_user *u, struct rx_stream *s)
 {
 	active_remove(u, s);
@@ -108,8 +108,8 @@ static void grant_send(struct rx_stream *s)
 	rltp_endpoint_grant(peer_nic(p)->endpoint, p->session, peer_nic(p)->now_ns);
 }
 
-/* Returns the credit that each active stream may hold: an equal share of 3/4 of the entries, at
- * most 1/4. The rest is for streams without credit. */
+/* Returns the credit of each active stream: an equal share of 3/4 of the entries, at most 1/4. The
+ * rest is for streams without credit. */
 static uint32_t share(const struct nic_user *u)
 {
 	uint32_t entries = event_received_entries(u), quarter = entries / 4;
@@ -120,7 +120,7 @@ static uint32_t share(const struct nic_user *u)
 	return each ? each : 1;
 }
 
-/* Raises the limit towards the stream's share, unless that grants fewer than `least`. */
+/* Raises the limit towards the share, unless by fewer than `least`. */
 static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 {
 	uint32_t has = unspent(s), target = share(u), entries = event_received_entries(u);
@@ -133,14 +133,14 @@ static bool offer(struct nic_user *u, struct rx_stream *s, uint32_t least)
 		return false;
 	s->limit += give;
 	u->promised += give;
-	/* above 0, so that the next grant arrives before the credit is used up */
+	/* above 0, so that a grant arrives before the credit is used up */
 	s->low = unspent(s) - unspent(s) / 3;
 	wait_remove(u, s);
 	grant_send(s);
 	return true;
 }
 
-/* Returns the smallest useful grant: a quarter of what the stream lacks, at least 1. */
+/* Smallest useful grant: a quarter of what the stream lacks. */
 static uint32_t worthwhile(const struct nic_user *u, const struct rx_stream *s)
 {
 	uint32_t target = share(u), has = unspent(s);
@@ -161,8 +161,8 @@ static void grant_more(struct nic_user *u, struct rx_stream *s, bool requested)
 		wait_add(u, s);
 }
 
-/* Grants credit for a stopped or closed user, so that senders get a rejection and do not wait
- * forever. If the user opens again, this is first credit. */
+/* A stopped or closed user grants too, so that senders get a rejection and do not wait forever. If
+ * it opens again, this is first credit. */
 static void grant_nothing(struct rx_stream *s)
 {
 	uint16_t more = peer_nic(s->peer)->options.nap_credit;
@@ -202,8 +202,8 @@ void credits_poll(struct nic_user *u)
 {
 	struct rx_stream *next;
 
-	/* More entries will probably follow a few freed ones, so small grants wait. A user without
-	 * unread entries may wait for a blocked stream, so it grants at once. */
+	/* After a few freed entries more follow, so small grants wait. A user without unread
+	 * entries may wait for a blocked stream, so it grants at once. */
 	bool all = event_received_unread(u) == 0;
 	for (struct rx_stream *s = u->waiting; s; s = next) {
 		next = s->next_waiting;
@@ -242,8 +242,7 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 	struct nic *n = user;
 	uint32_t index = entry_index(e);
 
-	/* No message of this stream has arrived, so all its credit is unused: no grant is
-	 * needed. */
+	/* No message has arrived, so all credit is unused. */
 	if (!stream_known(p, index, true))
 		return;
 	struct rx_stream *s = stream_rx_get(p, index);
@@ -263,8 +262,8 @@ void credit_requested(void *user, struct rltp_session *session, const struct wir
 
 /* ---- sender ---- */
 
-/* Returns how many messages this node may have sent since the session opened. Until the handshake
- * reports the first credit it is 1, which every receiver accepts. */
+/* Returns how many messages this node may have sent. Until the handshake reports the first credit
+ * it is 1, which every receiver accepts. */
 static uint32_t limit_known(struct nic_peer *p, struct tx_stream *t)
 {
 	uint32_t first = rltp_session_credit(p->session);
@@ -332,7 +331,7 @@ void credit_granted(void *user, struct rltp_session *session, const struct wire_
 		return;
 	struct tx_stream *t = stream_tx_get(p, index);
 	if (!t)
-		return; /* out of memory: this node requests the credit again later */
+		return; /* out of memory: requested again later */
 	uint32_t limit = limit_known(p, t);
 	if (!seq_before(limit, e->limit) || e->limit - t->naps > NIC_CREDIT_AHEAD_MAX)
 		return;

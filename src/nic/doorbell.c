@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Turns doorbells into requests. Only a copy of a descriptor is checked and used; an invalid one
- * completes with an error. A user is stopped if it names another user's queue pair or overruns the
- * FIFO (C-15). */
+ * completes with an error. A user that names another user's queue pair or overruns the FIFO is
+ * stopped (C-15). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +115,7 @@ static int entries_resolve(struct nic_request *r, const struct dxp_entry *entrie
 	return chain_staged(r, entries);
 }
 
-/* Resolves short lists to r->pieces. Long lists become r->chain, which chain_advance() resolves. */
+/* Short lists go to r->pieces, long ones to r->chain, for chain_advance(). */
 static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry at, entries[NIC_LIST_ENTRIES_MAX];
@@ -134,8 +134,8 @@ static int reference_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return status;
 }
 
-/* Copies the rest of the descriptor before checking it. Messages are sent from the copied inline
- * data. DXP_EAGAIN: chain entries or memory are short. */
+/* Copies the rest of the descriptor before checking it. Inline data is sent from the copy.
+ * DXP_EAGAIN: chain entries or memory are short. */
 static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry entries[NIC_LIST_ENTRIES_MAX];
@@ -191,8 +191,8 @@ static bool request_make(struct nic_user *u, const struct dxp_descriptor *head,
 	return true;
 }
 
-/* Returns false if the descriptor stays in the FIFO: no request can be made now, or the user was
- * stopped for an invalid queue pair. */
+/* False: the descriptor stays in the FIFO, because no request can be made now, or the user was
+ * stopped. */
 static bool doorbell_accept(struct nic_user *u, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
@@ -224,7 +224,6 @@ static const struct dxp_slot *doorbell_next(const struct nic_user *u)
 	return slot;
 }
 
-/* A cheap check for an idle poll. */
 static bool doorbell_due(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -233,8 +232,8 @@ static bool doorbell_due(const struct nic_user *u)
 	return lap != 0 && lap + 1 != dxp_lap(u->consumer, NIC_DOORBELLS);
 }
 
-/* The entry has the lap of a later round, so the user reused it too early. An empty entry has lap 0
- * or the previous lap. */
+/* True: the entry has the lap of a later round, so the user reused it too early. An empty entry has
+ * lap 0 or the previous one. */
 static bool lap_overrun(const struct nic_user *u)
 {
 	const struct dxp_slot *slot = &u->window->slots[u->consumer % NIC_DOORBELLS];
@@ -289,8 +288,8 @@ bool nic_doorbell_ready(const struct nic *n)
 	return false;
 }
 
-/* Schedules the next check of a full event ring. Nothing signals that the user read completions.
- * The intervals grow, because a user that never reads must not keep the loop busy. */
+/* Schedules the next check of a full event ring, because reading it signals nothing. Intervals
+ * grow, because a user that never reads must not keep the loop busy. */
 static void full_note(struct nic_user *u)
 {
 	struct nic *n = u->nic;
@@ -305,8 +304,8 @@ static void full_note(struct nic_user *u)
 	n->look_ns = min_u64(n->look_ns, u->full_ns);
 }
 
-/* Prefetches descriptors of a burst. Otherwise the user may be about to write these lines, and
- * would lose them from its cache. */
+/* Prefetches only in a burst; otherwise the user, which may be about to write these lines, would
+ * lose them from its cache. */
 static void ahead(const struct nic_user *u, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {
@@ -323,8 +322,8 @@ void doorbells_ahead(const struct nic_user *u)
 	events_ahead(u, u);
 }
 
-/* Returns the number of unread completions. During a burst, rereads the consumer index only if the
- * cached value is too old: the user writes that cache line, so each read may miss the cache. */
+/* In a burst, rereads the consumer index only if the cached value is too old: the user writes that
+ * cache line, so each read may miss. */
 static uint32_t completions_unread(struct nic_user *u)
 {
 	uint32_t seen = u->sent_index - u->sent_consumed;

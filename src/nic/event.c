@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The two event rings of a window. The user writes only the consumer indices, and the engine reads
- * only these. An index that moves back or beyond the written events stops the user. */
+ * only these. An index that moves back, or beyond the written events, stops the user. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -12,7 +12,7 @@
 static uint32_t unread(struct nic_user *u, const uint32_t *consumer, uint32_t written,
 		       uint32_t *consumed)
 {
-	/* Pairs with the user's release: it has read all events before this index. */
+	/* Pairs with the user's release: all events before this index are read. */
 	uint32_t count = written - dxp_load_acquire(consumer);
 
 	if (count > written - *consumed) {
@@ -55,7 +55,7 @@ uint32_t event_received_entries(const struct nic_user *u)
 	return u->nic->options.receive_entries;
 }
 
-/* A user may hold the buffer of a NAP after reading its event, so the larger count applies. */
+/* A user may keep a NAP's buffer after reading its event, so the larger count applies. */
 uint32_t event_received_unread(struct nic_user *u)
 {
 	uint32_t count =
@@ -82,8 +82,8 @@ bool event_received_space_beside(struct nic_user *u, uint32_t kept)
 	return event_received_used(u) + kept < entries && !u->stopped;
 }
 
-/* A message must reserve an entry before it is accepted (C-28). Messages that wait for earlier ones
- * of their stream get at most half of the ring, so that they cannot block these. */
+/* A message reserves an entry before it is accepted (C-28). Those that wait for earlier ones of
+ * their stream get at most half of the ring, so that they cannot block these. */
 bool event_received_space(struct nic_user *u, bool next)
 {
 	if (!next && u->received_reserved >= event_received_entries(u) / 2)

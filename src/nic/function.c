@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens, stops and closes users.
  *
- *  Stopping or closing ends all operations of the user at once, so its memory waits for no peer.
- *  Incomplete messages of its streams, in both directions, count as given up, so ids stay valid for
- *  the peer. */
+ * A stop or close ends all operations at once, so the user's memory waits for no peer. Incomplete
+ * messages of its streams, in both directions, count as given up, so ids stay valid. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,8 +79,7 @@ static void window_begin(const struct nic_user *u)
 	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
 }
 
-/* Checks `qps` queue pairs from the user's first on. DXP_EEXIST: one is open. DXP_EBUSY: operations
- * still use regions of the last user. */
+/* DXP_EEXIST: a queue pair is open. DXP_EBUSY: operations still use regions of the last user. */
 static int user_available(const struct nic *n, uint32_t user, uint32_t qps)
 {
 	int status = DXP_OK;
@@ -146,7 +144,7 @@ static void message_visit(void *context, struct rltp_message *rltp)
 		send_message_withdraw(m, DXP_ECLOSED);
 }
 
-/* Gives up the incomplete messages to a queue pair, and rejects requests for data. */
+/* Gives up incomplete messages to a queue pair, and rejects requests for data. */
 static void rx_stream_end(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {

@@ -61,7 +61,7 @@ static void wrong(struct guesses *g, struct guess_allowance *all, uint32_t value
 
 void guess_key_wrong(struct guesses *g, struct guess_allowance *all, uint32_t key, uint64_t now_ns)
 {
-	/* A known key became wrong by revocation only, so it costs nothing. */
+	/* A known key became wrong by revocation, which costs nothing. */
 	if (!guess_key_known(g, key))
 		wrong(g, all, key, &g->wrong_key, now_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Limits guesses of memory keys and magics. Each requester (a peer, or a user of this NIC) has an
- * allowance of wrong values, and the whole NIC has one. When either is used up, requests with
- * unknown values wait. Values known to be right for the requester never wait. */
+ * allowance of wrong values, and so has the whole NIC. When one is used up, requests with unknown
+ * values wait; values known to be right never wait. */
 #ifndef NIC_GUESS_H
 #define NIC_GUESS_H
 
@@ -10,19 +10,19 @@
 
 #include "nic/limits.h"
 
-/* A token bucket that stores one time. 0: full. */
+/* A token bucket. 0: full. */
 struct guess_allowance {
-	uint64_t paid_ns; /* time at which the bucket is full again */
+	uint64_t paid_ns; /* when the bucket is full again */
 };
 
 /* Attempts of one requester; initially all 0 except `node`. */
 struct guesses {
 	struct guess_allowance own;
 	uint32_t keys[NIC_KEYS_KNOWN];   /* known right keys; 0: unused */
-	uint32_t wrong_key, wrong_magic; /* last wrong value compared; 0: none */
-	uint32_t magics;                 /* bit i: the requester knows the magic of stream i */
-	uint8_t next;                    /* index in `keys` to replace next */
-	uint8_t last;                    /* index in `keys` found last */
+	uint32_t wrong_key, wrong_magic; /* last one compared; 0: none */
+	uint32_t magics;                 /* bit i: the magic of stream i is known */
+	uint8_t next;                    /* replaced next */
+	uint8_t last;                    /* found last */
 	uint16_t node;                   /* node of the requester (a user: its cfg_node) */
 };
 
@@ -36,18 +36,18 @@ static inline bool guess_magic_known(const struct guesses *g, uint32_t stream)
 	return g->magics >> stream & 1;
 }
 
-/* Returns the time in ns until an unknown value may be compared; 0: now. */
+/* ns until an unknown value may be compared; 0: now. */
 uint64_t guess_wait(const struct guesses *g, const struct guess_allowance *all, uint64_t now_ns);
 
-/* Record the result of a comparison. Repeating the last wrong value costs nothing, so packets of
- * one message, and retries, count once. */
+/* Record a comparison. Repeating the last wrong value costs nothing, so packets of one message, and
+ * retries, count once. */
 void guess_key_right(struct guesses *g, uint32_t key);
 void guess_magic_right(struct guesses *g, uint32_t stream);
 void guess_key_wrong(struct guesses *g, struct guess_allowance *all, uint32_t key, uint64_t now_ns);
 void guess_magic_wrong(struct guesses *g, struct guess_allowance *all, uint32_t magic,
 		       uint64_t now_ns);
 
-/* Forgets known magics of `streams` (bit i: stream i). */
+/* bit i: stream i */
 void guess_magics_forget(struct guesses *g, uint32_t streams);
 /* Keeps only the allowance and the node. */
 void guess_forget(struct guesses *g);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys of regions: 12 bits of index, 20 secret bits. The secret bits permute the number of
- * registrations at this index, so a key repeats only after all were used, and earlier keys reveal
- * nothing else. The permutation is a Feistel network of eight rounds of SipHash-2-4, keyed once
- * from the random source. Two keys would reveal the multiplier of an affine permutation. */
+/* Keys of regions: 12 bits of index, 20 secret bits, which permute the number of registrations at
+ * this index. So a key repeats only after all were used, and earlier keys reveal nothing else. A
+ * Feistel network of eight rounds of SipHash-2-4 permutes; two keys would reveal the multiplier of
+ * an affine permutation. */
 #include "base/siphash.h"
 #include "nic/internal.h"
 

@@ -29,9 +29,9 @@ bool limit_allows(struct nic_function *f, uint64_t now_ns)
 	return bucket_allows(&f->limit, now_ns);
 }
 
-/* Half of the time of a batch, in ns. A message may begin while at most this much is unpaid. It
- * takes less than the other half, so its packets leave together. After a wait a function continues
- * only when all is paid; otherwise messages would leave one by one. */
+/* Half of the time of a batch. A message may begin while at most this much is unpaid, and takes
+ * less than the other half, so its packets leave together. After a wait a function continues only
+ * when all is paid; otherwise messages would leave one by one. */
 static uint64_t half_ns(const struct bucket *b)
 {
 	return b->batch_ns / 2;
@@ -56,8 +56,7 @@ bool limit_begins(struct nic_user *u)
 		u->counted = true;
 	}
 	f->gathers = true;
-	/* A peer may delay messages that have begun, so the next check is at least half a batch
-	 * away. */
+	/* A peer may delay begun messages, so the next check is at least half a batch away. */
 	n->look_ns =
 		min_u64(n->look_ns, f->unsent ? max_u64(paid_ns, n->now_ns + half_ns(b)) : paid_ns);
 	return false;

@@ -74,7 +74,7 @@ static uint8_t pieces_admit(struct nic_request *r, struct nic_user *t)
 	return code;
 }
 
-/* Access may have changed since the pieces were admitted. */
+/* Access may have changed since pieces_admit(). */
 static uint8_t pieces_reach(struct nic_request *r)
 {
 	uint8_t code = 0;
@@ -144,8 +144,8 @@ static bool waits(struct nic_request *r)
 	return false;
 }
 
-/* NULL: the request has failed, or waits. Called for each slice, because the target may have been
- * stopped or closed meanwhile. */
+/* NULL: failed, or waits. Called for each slice, because the target may have been stopped or
+ * closed. */
 static struct nic_user *target_admit(struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -213,8 +213,8 @@ static void nap_deliver(struct nic_request *r, struct nic_user *t)
 	r->cut_done = true;
 }
 
-/* Finds the memory of a piece in a receive area and writes it to *out; other pieces are returned as
- * they are. NULL: the device withdrew the area, or its memory is gone. */
+/* Resolves a piece in a receive area to *out; others are returned as they are. NULL: the device
+ * withdrew the area, or its memory is gone. */
 static const struct nic_piece *piece_now(struct nic_user *t, const struct nic_piece *p,
 					 struct nic_piece *out)
 {
@@ -251,8 +251,8 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 	}
 }
 
-/* Passes some bytes of a PUT to the owner of a staged piece, or starts the GET of a whole piece.
- * False: the request must wait, or has failed. */
+/* Passes some bytes of a PUT to the owner, or starts the GET of a whole piece. False: the request
+ * waits, or has failed. */
 static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct nic_piece *m,
 			 uint32_t end, int64_t *left)
 {
@@ -275,8 +275,8 @@ static bool staged_piece(struct nic_request *r, struct nic_user *t, const struct
 	return status == DXP_OK;
 }
 
-/* Copies up to *left bytes, plus a short rest that would cost more in another poll. If source and
- * target overlap, their contents are undefined afterwards; no other bytes change. */
+/* Copies up to *left bytes, plus a short rest that would cost more in another poll. Where source
+ * and target overlap, their contents become undefined; no other bytes change. */
 static uint32_t pieces_copy(struct nic_request *r, struct nic_user *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;

@@ -11,7 +11,7 @@
 #include "nic/internal.h"
 #include "wire/ids.h"
 
-/* mask of function 0's users; those of function i are i bits higher */
+/* function 0's users; those of function i are i bits higher */
 #define USERS_OF_0 \
 	(1u << NIC_USER(0, 0) | 1u << NIC_USER(0, 1) | 1u << NIC_USER(0, 2) | 1u << NIC_USER(0, 3))
 
@@ -97,7 +97,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
-	n->poll = 1; /* 1, so that no function was active in the poll before the first */
+	n->poll = 1; /* so that no function was active in the poll before the first */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
@@ -126,7 +126,7 @@ static void requests_free(struct nic_function *f)
 	}
 }
 
-/* RLTP returns the messages through send_message_done(); no user reads the completions. */
+/* RLTP returns the messages by send_message_done(). */
 static void peers_free(struct nic *n)
 {
 	while (n->peers)
@@ -263,7 +263,6 @@ int nic_receive(struct nic *n, const struct datagram_arrival *arrival, uint64_t 
 	return status;
 }
 
-/* Returns the number of descriptors read. */
 static uint32_t user_poll(struct nic_user *u)
 {
 	if (u->stopped)
@@ -275,9 +274,9 @@ static uint32_t user_poll(struct nic_user *u)
 	return doorbells_accept(u);
 }
 
-/* Returns the number of descriptors read. Requests of the last users may find the share used up;
- * share_function_copy() serves all queue pairs round robin. Reads nothing of a function with idle
- * users. */
+/* Returns the number of descriptors read; reads nothing of a function with idle users. Requests of
+ * the last users may find the share used up, so share_function_copy() serves queue pairs round
+ * robin. */
 static uint32_t function_poll(struct nic *n, uint32_t function)
 {
 	uint32_t accepted = 0, outstanding = 0;
@@ -297,7 +296,7 @@ static uint32_t function_poll(struct nic *n, uint32_t function)
 	return accepted;
 }
 
-/* Polls the open functions of `mask`, in their order of service. */
+/* Polls the open functions of `mask` in their order of service. */
 static uint32_t functions_poll(struct nic *n, uint32_t mask)
 {
 	uint32_t accepted = 0, open = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers outside of the node table (P-03): nodes with the fabric key that register mode names by IP
- * address and port. The owner's policy admits addresses, as senders and receivers. They may only
- * send to receive registers.
+ * address and port. The owner's policy admits them; they may only send to receive registers.
  *
- *  Each has a number from WIRE_NODE_OUTSIDE on, valid in this NIC only, until another peer needs
- *  the space. */
+ * Each has a number from WIRE_NODE_OUTSIDE on, valid in this NIC only, until another peer needs
+ * it. */
 #include "nic/internal.h"
 #include "wire/ids.h"
 
@@ -13,7 +12,7 @@ void nic_outside_set(struct nic *n, const struct nic_outside *policy)
 	n->outside = *policy;
 }
 
-/* A free number, or that of an idle peer, which it removes. WIRE_NODE_NONE: all are active. */
+/* A free number, or that of an idle peer, which is removed. WIRE_NODE_NONE: all are active. */
 static uint16_t number_get(struct nic *n)
 {
 	uint16_t idle = WIRE_NODE_NONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reused memory: requests, messages, and buffers for NAPs out of order. Requests and messages are
- * kept until nic_destroy, and up to NIC_BUFFERS_KEPT buffers. */
+/* Reused memory: requests and messages, kept until nic_destroy, and up to NIC_BUFFERS_KEPT buffers
+ * for NAPs out of order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ struct nic_message *pool_message_get(struct nic *n)
 	if (!m)
 		return calloc(1, sizeof(*m));
 	n->free_messages = m->next_free;
-	/* Field by field: a memset of this length compiles to a slower string instruction. RLTP
-	 * sets the other fields, or fields here define their validity. */
+	/* Field by field, because a memset of this length compiles to a slower string instruction.
+	 * RLTP sets the other fields, or fields here define their validity. */
 	m->rltp.flags = 0;
 	m->rltp.bytes = 0;
 	m->request = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GET, ATOMIC and CFG. The requester keeps an entry until the answer is complete; the responder
- * answers with a message of its own (C-19, C-21, C-32). Because outstanding requests are bounded,
- * the responder always has space and no deadlock is possible (C-22). */
+ * answers by a message of its own (C-19, C-21, C-32). Outstanding requests are bounded, so the
+ * responder always has space and no deadlock is possible (C-22). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,15 +134,15 @@ static uint64_t mark(const struct nic *n, uint64_t at)
 }
 
 /* Checks that each requested byte arrived exactly once. Missing bytes would expose earlier contents
- * of memory, perhaps of another tenant, because a bridge shares its buffers. A byte count does not
- * detect them if others arrived twice. Each part adds the mark of its end and subtracts that of its
- * start. The inner marks cancel out only if the parts follow each other from 0 to the end. */
+ * of memory, perhaps of another tenant, because a bridge shares its buffers; a byte count misses
+ * them if others arrived twice. Each part adds the mark of its end and subtracts that of its start.
+ * The inner marks cancel out only if the parts cover 0 to the end. */
 static int whole(const struct nic *n, const struct nic_read *r)
 {
 	return r->seam == mark(n, r->bytes) - mark(n, 0) ? DXP_OK : DXP_EMALFORMED;
 }
 
-/* An invalid answer fails the request, because no other will follow. */
+/* An invalid answer fails the request, because no other follows. */
 void read_answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_read *r = read_find(p, h->msg_id);
@@ -181,9 +181,8 @@ static struct nic_message *answer_apply(struct nic_peer *p, struct rx_record *re
 	return m;
 }
 
-/* Returns the flow for GET, ATOMIC and CFG requests of a queue pair, and for their answers with
- * data. It is not the flow of the queue pair's other messages. But it is in the channel of the same
- * function, so the function's weight and limit apply to it too. */
+/* The flow of GET, ATOMIC and CFG requests of a queue pair, and of their answers with data. Its
+ * channel is that of the function, so weight and limit apply. */
 uint8_t read_flow(uint32_t stream)
 {
 	return RLTP_FLOW(stream / NIC_QPS_PER_FUNCTION,
@@ -244,8 +243,7 @@ void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	const struct wire_atomic *a = &record->atomic;
 	struct nic_message *m = answer_apply(p, record, WIRE_ATOMIC_RSP, RLTP_FLOW_CONTROL);
 	uint64_t old = 0;
-	/* Operation and alignment were checked. It fails only if other threads keep changing the
-	 * bytes. */
+	/* Was checked; fails only if other threads keep changing the bytes. */
 	int status = atomic_execute(a->op, region_at(record->region, record->addr), a->operand,
 				    a->swap, &old);
 

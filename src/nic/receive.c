@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Delivers packets that RLTP accepts. Checks queue pair and magic, then key and bounds of the whole
- * message, and only then places bytes. A rejection changes only counters (C-10, C-27, C-33). */
+ * message, before it places bytes. A rejection changes only counters (C-10, C-27, C-33). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +15,7 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
 
-/* Computes the payload's offset in its message, whose packets but the last have equal size. False:
- * the payload does not lie inside. */
+/* The packets of a message but the last have equal size. False: the payload does not lie inside. */
 static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 {
 	if (h->payload_bytes > h->msg_bytes)
@@ -47,8 +46,7 @@ static struct rltp_verdict region_check(struct nic_peer *p, struct nic_user *u, 
 	return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 }
 
-/* Finds the destination of a PUT's first byte. Each packet is checked as the whole message, so a
- * message out of bounds writes nothing. */
+/* Each packet is checked as the whole message, so a message out of bounds writes nothing. */
 static struct rltp_verdict put_find(struct nic_peer *p, struct nic_user *u,
 				    const struct rx_record *r, const struct wire_header *h,
 				    uint64_t offset, struct nic_place *to)
@@ -87,8 +85,8 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 }
 
 /* Reserves the answer, and its body for registers, so that every accepted request can be answered.
- * The last free answer is for the next request of its stream; otherwise requests that wait for it
- * could hold all answers. */
+ * The last one is for the next request of its stream; otherwise requests that wait for it could
+ * hold all. */
 static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, bool body)
 {
 	struct nic *n = peer_nic(p);
@@ -190,7 +188,7 @@ static bool raises_event(const struct wire_header *h)
 	return h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
 }
 
-/* A packet of each earlier message has arrived. Receive areas are filled in the order of
+/* A packet of each earlier message has arrived: receive areas are filled in the order of
  * posting. */
 static bool all_begun(const struct rx_stream *stream, uint32_t id)
 {
@@ -209,8 +207,7 @@ static struct rltp_verdict registers_begin(struct nic *n, struct nic_user *u,
 	return REFUSED(access_registers(u, h->msg_bytes, out));
 }
 
-/* Reserves what a message needs before its first packet is accepted. Without credit, it waits as if
- * there were no space. */
+/* Reserves what a message needs. Without credit, it waits as without space. */
 static struct rltp_verdict record_begin(struct nic *n, struct nic_user *u, struct rx_stream *stream,
 					struct rx_record *r, const struct wire_header *h)
 {
@@ -239,8 +236,7 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_user *u, struc
 	return ACCEPTED;
 }
 
-/* Checks the packet's position. A GET, ATOMIC or CFG request is one packet, so that it reserves its
- * answer only once. */
+/* A GET, ATOMIC or CFG request is one packet, so that it reserves its answer once. */
 static bool position_good(const struct wire_header *h)
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
@@ -305,8 +301,8 @@ static void message_count(struct nic *n, uint32_t stream, uint8_t type, uint32_t
 	}
 }
 
-/* Delivers the usual NAP, a single packet and next in order, directly to its buffer in the window.
- * False: another case. */
+/* Delivers the usual NAP, a single packet and next in order, directly to its buffer in the
+ * window. */
 static bool nap_direct(struct nic_peer *p, struct nic_user *u, struct rx_stream *stream,
 		       const struct wire_header *h, const uint8_t *payload)
 {
@@ -333,8 +329,8 @@ static bool nap_direct(struct nic_peer *p, struct nic_user *u, struct rx_stream 
 	return true;
 }
 
-/* Ends a message after a rejected packet. A message to receive registers is given up: later packets
- * could find space, and it would have a gap. After RNR it begins again with its first packet. */
+/* Ends a message after a rejected packet. A message to receive registers is given up, because later
+ * packets could find space and leave a gap; after RNR it begins again. */
 static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 			   const struct wire_header *h, uint8_t code, bool fresh)
 {
@@ -386,7 +382,7 @@ static struct rltp_verdict record_receive(struct nic_peer *p, struct nic_user *u
 		verdict = payload_receive(stream, r, h, payload);
 	bool held = verdict.code == WIRE_NACK_HELD;
 	bool waits =
-		/* the message waits for a grant, and its record stays */
+		/* its record stays */
 		verdict.code == WIRE_NACK_WAIT;
 	if (verdict.code != 0 && !held && !waits) {
 		refusal_settle(stream, r, h, verdict.code, fresh);
@@ -418,7 +414,7 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_user *
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (!position_good(h))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	/* A stream without records: no need to look up the message's. */
+	/* A stream without records needs no lookup. */
 	if (stream->held == 0 && nap_direct(p, u, stream, h, payload))
 		return ACCEPTED;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory regions, found by their keys. A revoked region is not found, and its entry is free when no
+/* Memory regions, found by their keys. A revoked region is not found; its entry is free when no
  * operation uses it. */
 #include <stdlib.h>
 

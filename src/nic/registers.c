@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Register mode (P-02 .. P-06): a device starts operations by storing words. A stored `send_go`
  * makes a PUT with WIRE_KEY_REGISTERS, one at a time. PUTs of peers with this key fill the receive
- * area that the device named, each behind the last one. Every register is copied once before use.
+ * area that the device named, one behind the other. Every register is copied once before use.
  *
- *  A receiver without space rejects the PUT at once, because a wait would delay other messages. The
- *  sender's engine retries for NIC_REGISTERS_BUSY_NS. */
+ * A receiver without space rejects the PUT at once, because a wait would delay other messages; the
+ * sender's engine retries for NIC_REGISTERS_BUSY_NS. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -45,7 +45,7 @@ static void send_put_off(struct nic_user *u)
 	u->nic->registers_ns = min_u64(u->nic->registers_ns, g->again_ns);
 }
 
-/* Returns the node, in the node table or outside of it; WIRE_NODE_NONE: none. */
+/* WIRE_NODE_NONE: none. */
 static uint16_t node_at(struct nic_user *u, uint32_t ip, uint32_t port)
 {
 	struct nic_registers *g = u->registers;
@@ -123,7 +123,7 @@ static int send_pieces(struct nic_request *r)
 	return DXP_OK;
 }
 
-/* Posts the PUT that `order` describes. DXP_EAGAIN: no space for a request now. */
+/* DXP_EAGAIN: no space for a request now. */
 static int send_request(struct nic_user *u)
 {
 	struct dxp_descriptor head = {.op = DXP_OP_PUT, .src_count = 1, .dst_count = 1};
@@ -168,8 +168,8 @@ void registers_sent(struct nic_user *u, int status)
 		return;
 	if (status == DXP_EBUSY && !u->stopped && u->nic->now_ns < g->give_up_ns)
 		send_put_off(u);
-	/* to a device, DXP_ENOENT would mean no entry in the lookup table; here the peer is
-	 * unknown */
+	/* To a device, DXP_ENOENT would mean that the lookup table has no entry; here the peer is
+	 * unknown. */
 	else
 		send_end(u, status == DXP_ENOENT ? DXP_EPEERLOST : status);
 }
@@ -240,7 +240,7 @@ static void area_adopt(struct nic_user *u, uint32_t go)
 	}
 }
 
-/* Adopts a new receive area, if there is one. Called before each write into the present one. */
+/* Adopts a new receive area. Called before each write into the present one. */
 static void receive_look(struct nic_user *u)
 {
 	struct nic_registers *g = u->registers;
@@ -323,7 +323,7 @@ bool registers_place(struct nic_user *u, const struct nic_register_range *range,
 void registers_poll(struct nic_user *u)
 {
 	/* `send_go` first: if the device replaced the area before it sent, the answer must not go
-	 * into the old one. Pairs with the device's release of the other registers. */
+	 * into the old one. Pairs with the device's release. */
 	uint32_t go = dxp_load_acquire(&words(u)->send_go);
 	receive_look(u);
 	send_poll(u, go);

@@ -129,8 +129,7 @@ void request_finished(struct nic_request *r, int status)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
 
-/* Prepares a message to the target queue pair; NULL: no space now. Consumes a credit for an event
- * last, so that no other failure can lose it. */
+/* NULL: no space now. The credit comes last, so that no other failure can lose it. */
 static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type,
 					 bool event)
 {
@@ -210,7 +209,7 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* The message ends with the remote piece, or after `local_pieces` local pieces. */
+/* The message ends with the remote piece, or after `local_pieces` local ones. */
 static uint32_t piece_span(const struct nic_request *r, uint32_t local_pieces)
 {
 	uint32_t remote_left = r->remote[r->remote_index].bytes - r->remote_used;
@@ -267,8 +266,7 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* Prepares a GET, ATOMIC or CFG request: reserves the entry in the table of reads that waits for
- * the answer. */
+/* Also reserves the entry in the table of reads. */
 static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p,
 					      uint8_t type, struct nic_read **read)
 {

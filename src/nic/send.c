@@ -98,7 +98,7 @@ void send_message_done(void *user, struct rltp_session *s, struct rltp_message *
 	struct nic *n = user;
 	bool ordered = m->rltp.flags & WIRE_FLAG_SOL && status == DXP_OK;
 
-	/* A closed session delivers no more. session_reset() completes the requests whose messages
+	/* A closed session delivers no more; session_reset() completes the requests whose messages
 	 * had arrived. */
 	if (m->stream && rltp_session_is_open(s))
 		stream_tx_done(m->stream, m->fields.msg_id, ordered ? r : NULL);

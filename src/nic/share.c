@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fair shares of copies inside this NIC (C-37). The bytes of one poll are bounded, so that the
- * network does not wait. Functions share them by weight, then the queue pairs of each. Functions of
- * high priority come first; the others share the rest, at least one part of RLTP_GUARD_SHARE. A
- * long copy pauses when the share is used up. A message that cannot be divided may exceed it, which
- * reduces the next share. */
+ * network does not wait. Functions share them by weight, then the queue pairs of each. High
+ * priority comes first; the others share the rest, at least one part of RLTP_GUARD_SHARE. A long
+ * copy pauses when the share is used up; an indivisible message may exceed it, which reduces the
+ * next share. */
 #include "nic/internal.h"
 
 void share_order_next(struct nic_order *o, uint32_t count)
@@ -59,9 +59,9 @@ static uint64_t class_bytes(const struct nic *n, uint32_t class)
 							 : least;
 }
 
-/* Computes the share at the function's first copy in a poll, so others cost nothing. If it also
- * copied in the last poll, it shares with the functions that did. Otherwise with all open
- * functions, because many may begin in this poll. */
+/* Computed at the function's first copy in a poll, so others cost nothing. If it also copied in the
+ * last poll, it shares with the functions that did, else with all open ones, because many may
+ * begin. */
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;
@@ -99,8 +99,7 @@ static uint32_t busy_next(const struct nic_function *f)
 	return (uint32_t)__builtin_ctz(later ? later : f->busy);
 }
 
-/* The function used up its limit: its requests stop waiting for receive entries, so that other
- * functions get them. */
+/* Its requests stop waiting for receive entries, so that other functions get them. */
 static void limit_wait(struct nic_function *f)
 {
 	f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));

@@ -14,8 +14,7 @@ static bool space_is_free(struct nic_user *t)
 {
 	uint32_t entries = event_received_entries(t), kept = t->promised;
 
-	/* If peers wait for credit, a quarter stays free for them, because small grants are not
-	 * made. */
+	/* If peers wait for credit, a quarter stays free for them: small grants are not made. */
 	if (t->waiting && kept < entries / 4)
 		kept = entries / 4;
 	return event_received_space_beside(t, kept < entries / 2 ? kept : entries / 2);
@@ -31,7 +30,7 @@ static uint32_t queue_id(const struct nic_request *r)
 	return nic_stream_index((uint8_t)r->function->index, r->head.qp);
 }
 
-/* After NIC_SPACE_RUN entries in a row, the next waiting queue pair gets its run. */
+/* After NIC_SPACE_RUN entries, the next waiting queue pair gets its run. */
 static bool is_first(const struct nic_user *t, uint32_t id)
 {
 	if ((t->waiters & ~(1u << id)) == 0)

@@ -13,8 +13,7 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, NIC_STAGED_RETRY_US})
 
-/* Finds the PUT of a write. Searches from the oldest on, because the oldest write most likely
- * settles first. */
+/* The oldest write most likely settles first. */
 static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
 {
 	struct staged_put *put = n->puts;
@@ -24,7 +23,6 @@ static struct staged_put *put_of(const struct nic *n, const struct nic_staged_wr
 	return put;
 }
 
-/* The peer identifies the message by queue pair and id. */
 static void message_name(const struct staged_put *put, struct wire_nack_body *out)
 {
 	const struct rx_stream *stream = put->stream;
@@ -35,7 +33,7 @@ static void message_name(const struct staged_put *put, struct wire_nack_body *ou
 	out->msg_id = stream->next + (index - stream->next) % NIC_STREAM_WINDOW;
 }
 
-/* Counts packets that have space: up to the last that arrived, and the rest of its block. */
+/* Packets that have space: up to the last that arrived, and the rest of its block. */
 static uint32_t begun(const struct staged_put *put)
 {
 	uint32_t end = put->subs.end;
@@ -93,7 +91,7 @@ void staged_put_end(struct nic *n, struct staged_put *put)
 	*(put->next ? &put->next->previous : &n->puts_last) = put->previous;
 	n->put_count--;
 	put->region->uses--;
-	/* Makes a waiting sender send a packet, because only a packet gets an answer. */
+	/* The waiting sender must send a packet, because only a packet gets an answer. */
 	if (put->waits && !put->held)
 		put_call(n, put, UINT32_MAX);
 	if (put->record)
@@ -107,7 +105,7 @@ int staged_put_settled(const struct staged_put *put)
 	return put->region->staged->write_settled(put->region->staged_context, put->write);
 }
 
-/* No packet before `psn` is missing. Packets held for a device are not missing. */
+/* No packet before `psn` is missing; those held for a device are not. */
 static bool oldest(const struct nic_peer *p, uint32_t psn)
 {
 	uint32_t missing = rltp_session_missing(p->session, psn);
@@ -119,10 +117,10 @@ static bool oldest(const struct nic_peer *p, uint32_t psn)
 	return missing == 0;
 }
 
-/* Returns true if the packet may use the reserve (bridge_feed): its sender can send the rest of the
- * message without space for another one. While a packet is rejected, the sender begins no new
- * message on that queue pair. Once a packet of a message was the oldest missing one, no earlier
- * packet can be rejected. From then on the message needs only its own packets, in order. */
+/* True: the packet may use the reserve (bridge_feed), because its sender can send the rest of the
+ * message without space for another one. While a packet is rejected, no new message begins on that
+ * queue pair. Once a packet was the oldest missing one, no earlier packet can be rejected; from
+ * then on the message needs only its own packets, in order. */
 static bool first(struct staged_put *put, const struct wire_header *h)
 {
 	if (!put->alone)
@@ -130,8 +128,7 @@ static bool first(struct staged_put *put, const struct wire_header *h)
 	return put->alone && h->sub == put->subs.cum;
 }
 
-/* Computes the payload bytes of each packet but the last. False: the packet cannot belong to a
- * message of equal packets. */
+/* Payload of each packet but the last. False: not a message of equal packets. */
 static bool unit_of(const struct wire_header *h, uint32_t *unit)
 {
 	uint32_t before = h->msg_bytes - h->payload_bytes;
@@ -145,8 +142,8 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 	return before % h->sub == 0 && *unit > 0 && *unit >= h->payload_bytes;
 }
 
-/* Begins a write. Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may
- * begin one. Otherwise writes that wait for other writes could use all the space of the owner. */
+/* Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may begin one;
+ * otherwise writes that wait for others could use all space of the owner. */
 static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h, const struct nic_place *to)
 {
@@ -233,11 +230,10 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
 }
 
-/* Makes the sender wait: from now on it sends only granted packets. Packets sent before may still
- * arrive. */
+/* From now on the sender sends only granted packets; earlier ones may still arrive. */
 static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_header *h)
 {
-	/* A packet within the grant without space withdraws the grant. */
+	/* Such a packet withdraws the grant. */
 	if (!put->waits || h->sub < put->granted)
 		put->granted = begun(put);
 	put->waits = true;
@@ -283,8 +279,8 @@ void staged_registers_end(struct nic *n, const struct nic_area *area)
 	}
 }
 
-/* Doubles the sender's retry interval each time. The retry matters only if the final answer is
- * lost, and a message that took long can wait longer. */
+/* The retry matters only if the final answer is lost, and a message that took long can wait
+ * longer. */
 struct rltp_verdict staged_held_again(struct rx_record *r)
 {
 	struct staged_put *put = r->put;

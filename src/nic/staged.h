@@ -1,62 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by the files for memory that this process cannot address (S-01; docs/guide/bridge.md).
  * Every staged_put is in the NIC's list between write_begin and write_end. Every nic_staged_read is
- * in the NIC's list and uses its region, until the owner has finished it and no piece is
- * outstanding. */
+ * in its list and uses its region until the owner has finished it and no piece is outstanding. */
 #ifndef NIC_STAGED_H
 #define NIC_STAGED_H
 
 #include "nic/internal.h"
 #include "rltp/rx_map.h"
 
-/* A PUT into staged memory, or the part for one staged piece. The initiator is a peer, with its
- * message `record`, or `request` of a function of this NIC. */
+/* A PUT into staged memory, or its part for one staged piece. The initiator is a peer, with its
+ * message `record`, or `request` of this NIC. */
 struct staged_put {
-	struct staged_put *previous, *next; /* in the order of their start */
+	struct staged_put *previous, *next; /* oldest first */
 	struct nic_staged_write *write;
 	struct nic_region *region; /* counts in its `uses` */
-	uint64_t offset;           /* first byte in the region */
+	uint64_t offset;           /* in the region */
 	uint32_t bytes;
 	struct nic_request *request; /* NULL: the initiator is a peer */
-	bool own;                    /* stores into local memory of `request` */
+	bool own;                    /* into local memory of `request` */
 	/* only for a peer: */
 	struct rx_stream *stream;
 	struct rx_record *record;
-	uint32_t unit;      /* payload bytes of each packet but the last; 0: unknown */
-	struct rx_map subs; /* packets placed, so that the owner gets each byte once */
-	bool alone;         /* the message waits for no other one; see first() */
+	uint32_t unit;      /* payload of each packet but the last; 0: unknown */
+	struct rx_map subs; /* placed packets: the owner gets each byte once */
+	bool alone;         /* waits for no other message; see first() */
 	bool waits;         /* the sender sends only granted packets */
 	uint32_t granted;   /* packets; valid if `waits` */
 	uint32_t block;     /* packets that get space together; 0: unknown */
-	/* the last packet, which `psn` and `payload_bytes` describe, is held until the device has
-	 * all bytes */
+	/* the last packet, of `psn` and `payload_bytes`, is held until the device has all bytes */
 	bool held;
 	uint32_t psn, payload_bytes;
 	uint32_t retry_us; /* for the sender's next answer */
 };
 
 enum staged_read_state {
-	READ_WAITS, /* no space at the owner; the NIC retries */
-	READ_OPEN,  /* the owner can answer */
-	READ_OVER   /* finished by the owner, or cancelled by the NIC */
+	READ_WAITS, /* no space at the owner; retried */
+	READ_OPEN,
+	READ_OVER /* finished, or cancelled by the NIC */
 };
 
-/* A GET of staged memory, or the part from one staged piece. */
+/* A GET of staged memory, or its part from one staged piece. */
 struct nic_staged_read {
 	struct nic_staged_read *previous, *next; /* in the order of arrival */
 	struct nic_region *region;               /* counts in its `uses` */
 	uint64_t offset;
-	uint32_t bytes, left; /* `left`: not answered by the owner */
+	uint32_t bytes, left; /* `left`: not answered */
 	uint32_t out;         /* messages in RLTP, or answered pieces not copied */
 	uint8_t state;
 	/* only for a peer: */
-	struct nic_peer *peer; /* NULL: the initiator is a function of this NIC */
+	struct nic_peer *peer; /* NULL: a function of this NIC */
 	struct wire_get get;
 	uint32_t stream;
-	struct nic_message *spare; /* for a rejection, which must not fail */
+	struct nic_message *spare; /* message kept for a rejection, which must not fail */
 	/* only for a function of this NIC: */
 	struct nic_request *request;
-	uint32_t at;                  /* byte offset of the piece in the request */
+	uint32_t at;                  /* byte of the request at which the piece begins */
 	struct nic_message *answered; /* pieces to copy, in order */
 	struct nic_message **answered_end;
 };
@@ -75,7 +73,7 @@ void staged_read_leave(struct nic *n, struct nic_staged_read *r);
 void staged_read_cancel(struct nic_staged_read *r);
 /* Status of read_begin (struct nic_staged_ops). */
 int staged_read_request(struct nic_staged_read *r);
-/* Sets the time to retry what found no space. */
+/* Schedules a retry. */
 void staged_look_again(struct nic *n);
 
 /* staged_local.c */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs into and GETs of staged memory between functions of one NIC. The owner copies the bytes of a
- * PUT. Answered pieces of a GET are copied by polls of the initiator's function. When the owner has
- * got all bytes of a PUT, later PUTs of its queue pair continue. Other operations wait until the
- * device has them. */
+/* PUTs into and GETs of staged memory between functions of one NIC. Answered pieces of a GET are
+ * copied by polls of the initiator's function. When the owner has all bytes of a PUT, later PUTs of
+ * its queue pair continue; other operations wait until the device has them. */
 #include "nic/staged.h"
 
 #include <string.h>
@@ -53,8 +52,8 @@ static void put_over(struct nic *n, struct staged_put *put, int status)
 	put_leave(n, put);
 }
 
-/* The owner got the whole piece: completes it now, or when its owner settles it. The caller
- * advances the request. */
+/* The owner got the whole piece. Completes now, or when the owner settles it; the caller advances
+ * the request. */
 static int put_handed(struct nic_request *r)
 {
 	struct staged_put *put = r->put;
@@ -76,8 +75,7 @@ static int put_some(struct nic_request *r, const struct nic_piece *to, uint32_t 
 	if (status == DXP_OK) {
 		uint32_t most = NIC_STAGED_COPY_BYTES - at % NIC_STAGED_COPY_BYTES;
 		*bytes = *bytes < most ? *bytes : most;
-		/* `first`: this PUT waits for no other bytes, and passes those that a buffer lacks
-		 * next. */
+		/* `first`: this PUT waits for no other bytes. */
 		status = ops->write_place(to->region->staged_context, r->put->write, at, from,
 					  *bytes, true);
 	}
@@ -171,7 +169,7 @@ int staged_local_fetch(struct nic_request *r, const struct nic_piece *own, uint3
 	return get_begin(r, own, at);
 }
 
-/* `at`: byte in the chain's window */
+/* `at`: in the chain's window */
 static void scatter(const struct nic_request *r, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	const struct nic_piece *piece = r->local;
@@ -233,7 +231,6 @@ void staged_local_refuse(struct nic *n, struct nic_staged_read *r, int status)
 	request_finished(request, device_status(status));
 }
 
-/* Copies a slice of the oldest answered piece. */
 static void answered_copy(struct nic_function *f, struct nic_staged_read *r)
 {
 	struct nic_message *m = r->answered;
@@ -280,7 +277,7 @@ void staged_local_poll(struct nic_function *f)
 	}
 }
 
-/* Returns a PUT of a request of `u`, or into memory of `u`. */
+/* Returns a PUT of `u`, or into its memory. */
 static struct staged_put *put_next(const struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put = n->puts;
@@ -299,8 +296,8 @@ static struct nic_staged_read *read_next(const struct nic *n, const struct nic_u
 	return r;
 }
 
-/* Ends what a closing user started, and what accesses its memory. The caller drops its requests;
- * those of other users fail. */
+/* Ends what a closing user started, and what accesses its memory. Its requests are dropped by the
+ * caller; those of others fail. */
 void staged_local_end(struct nic *n, const struct nic_user *u)
 {
 	struct staged_put *put;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs of staged memory. The owner receives them oldest first, when it has space, and returns
- * pieces as they leave the device; each is one message. A GET counts toward the peer's limit of
- * answers until its last piece has arrived. */
+/* GETs of staged memory. The owner gets them oldest first, when it has space, and returns pieces as
+ * they leave the device, one message each. A GET counts toward the peer's limit of answers until
+ * its last piece has arrived. */
 #include "nic/staged.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages from one node to one queue pair are executed in the order of their ids. A PUT's data is
+/* Messages from one node to one queue pair are executed in the order of their ids. Data of a PUT is
  * placed at once; only events and answers wait. */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ bool stream_known(const struct nic_peer *p, uint32_t index, bool receives)
 	return mark_find(p, index, receives) != NULL;
 }
 
-/* Allocates the mark before its stream, so that becoming idle needs no memory. */
+/* Allocated before the stream, so that becoming idle needs no memory. */
 static struct stream_mark *mark_get(struct nic_peer *p, uint32_t index, bool receives)
 {
 	struct stream_mark *mark = mark_find(p, index, receives);
@@ -215,8 +215,7 @@ void stream_peer_fail(struct nic_peer *p, int status)
 		w->rx[i] = NULL;
 		w->tx[i] = NULL;
 	}
-	/* Unsent requests may wait for credit of a lost stream. They were posted for this session,
-	 * so they fail too. */
+	/* Unsent requests that wait for credit were posted for this session, so they fail too. */
 	requests_fail(peer_nic(p), p->node, status);
 	if (w)
 		work_free(p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes descriptors with lists. The memory barriers are in dxp/device.h. */
+/* Writes descriptors with lists; the memory barriers are in dxp/device.h. */
 #include "nic/user.h"
 
 #include "nic/limits.h"

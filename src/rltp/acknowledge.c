@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds ACK and NACK packets: one ACK per batch of arrivals, one NACK per rejection. Each ACK
- * contains the map of received packets, so it replaces a lost one. If a NACK is lost, the
- * retransmitted packet is rejected again. */
+/* Builds ACK and NACK packets: one ACK per batch of arrivals, one NACK per rejection. Each ACK has
+ * the map of received packets, so it replaces lost ones. If a NACK is lost, the retransmitted
+ * packet is rejected again. */
 #include <string.h>
 
 #include "base/util.h"
@@ -24,7 +24,7 @@ bool rltp_ack_due(const struct rltp_session *s, uint64_t now_ns)
 	return s->io->ack_now || now_ns >= s->io->ack_deadline_ns;
 }
 
-/* Adds one credit limit that the peer has not received. A CREDIT packet carries further ones. */
+/* Adds one credit limit; CREDIT packets carry further ones. */
 static void grant_add(struct rltp_session *s, struct wire_header *h, struct wire_ack *ack)
 {
 	struct wire_credit_entry entry;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Run queues are doubly linked lists of sessions. A bit mask marks those that are not empty, so a
- * selection compares at most eight channels. */
+/* A bit mask marks run queues that are not empty, so a selection compares at most eight channels.
+ */
 #include "rltp/arbiter.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* virtual time of one byte at weight 1; its quotient by a weight of 64 is accurate to 1/1000 */
+/* virtual time of one byte at weight 1; accurate to 1/1000 at weight 64 */
 #define COST_ONE 65536u
 
 static int64_t ahead(uint64_t a, uint64_t b)
@@ -38,7 +38,7 @@ void arbiter_priority(struct arbiter *a, uint32_t channel, bool high)
 {
 	assert(channel < RLTP_CHANNELS);
 	a->high = (a->high & ~(1u << channel)) | (uint32_t)high << channel;
-	/* Each class has its own virtual time, so the channel starts at that of its new class. */
+	/* Each class has its own virtual time. */
 	a->run_queues[channel].served = *reached(a, channel);
 	a->passed = 0;
 }
@@ -70,8 +70,8 @@ void arbiter_busy(struct arbiter *a, uint32_t channel)
 {
 	if (a->run_queues[channel].sessions++ > 0)
 		return;
-	/* Bytes that one channel sent alone do not count. Otherwise the others would later send
-	 * more to catch up. */
+	/* Bytes that one channel sent alone do not count; otherwise the others would later catch
+	 * up. */
 	if (a->busy != 0 && !a->contended)
 		*reached(a, (uint32_t)__builtin_ctz(a->busy)) =
 			a->run_queues[__builtin_ctz(a->busy)].served;
@@ -102,8 +102,7 @@ static void run_queue_append(struct arbiter *a, uint32_t channel, struct rltp_se
 	if (a->lined >> channel & 1)
 		return;
 	a->lined |= 1u << channel;
-	/* A channel that has messages again is charged for bytes that it sent ahead, up to a
-	 * bound. */
+	/* A channel that has messages again pays for bytes sent ahead, up to a bound. */
 	uint64_t level = *reached(a, channel);
 	if (ahead(l->served, level) > (int64_t)RLTP_LEAD_BYTES * COST_ONE)
 		l->served = level + (uint64_t)RLTP_LEAD_BYTES * COST_ONE;
@@ -160,7 +159,7 @@ struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *
 		return NULL;
 	uint32_t c = arbiter_least(a, mask);
 	struct run_queue *l = &a->run_queues[c];
-	/* A channel that was blocked or had nothing to send may catch up one quantum at most. */
+	/* A channel that was blocked or idle may catch up one quantum. */
 	uint64_t *level = reached(a, c);
 	int64_t behind = ahead(*level, l->served);
 	if (behind > (int64_t)RLTP_LAG_BYTES * COST_ONE)

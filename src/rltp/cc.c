@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Common part of congestion control: bounds, delays, round trips, pauses and the receiver's buffer.
- * cc_internal.h is the interface to the modules. */
+/* Common part of congestion control: bounds, delays, round trips, pauses, the receiver's buffer. */
 #include <assert.h>
 #include <string.h>
 
@@ -87,12 +86,11 @@ static void delay_sample(struct cc *c, uint32_t delay_ns)
 	c->round_delay_ns = lower(c->round_delay_ns, delay_ns);
 	if (c->delay_ns == 0)
 		c->delay_ns = delay_ns;
-	else /* 1/4: a round trip has few samples, one per batch of arrivals */
+	else /* 1/4: a round trip has few samples */
 		c->delay_ns = (uint32_t)((3 * (uint64_t)c->delay_ns + delay_ns + 2) / 4);
 }
 
-/* Includes the time in the hosts, because it decides how long a round is. With less, one round trip
- * would count twice. */
+/* Includes the time in the hosts; without it, one round trip would count twice. */
 static void rtt_sample(struct cc *c, uint32_t rtt_ns)
 {
 	if (c->rtt_ns == 0)
@@ -116,7 +114,7 @@ static void host_round(struct cc *c, uint8_t level)
 	c->host_window = (uint32_t)clamp_u64(w, CC_ONE, most);
 }
 
-/* Saturates at INT32_MAX: invalid input from a peer must not overflow. */
+/* Saturates, because peers send the counts. */
 static uint32_t count_add(uint32_t count, uint32_t more)
 {
 	return (uint32_t)min_u64((uint64_t)count + more, INT32_MAX);

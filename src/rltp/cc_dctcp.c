@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DCTCP (RFC 8257): cuts the window in proportion to the share of marked packets. Needs switches
- * that mark above a short queue. For losses, and without marks, it acts like Reno. */
+/* DCTCP (RFC 8257): cuts the window by the share of marked packets. Needs switches that mark above
+ * a short queue. Losses are handled as in Reno. */
 #include "rltp/cc_internal.h"
 
 #define ALPHA_ONE  (1u << 20)
-#define GAIN_SHIFT 4 /* gain of a sample: g = 1/16 (section 4.2) */
+#define GAIN_SHIFT 4 /* g = 1/16 (section 4.2) */
 
 static void dctcp_acked(struct cc *c, const struct cc_ack *ack)
 {
@@ -14,8 +14,7 @@ static void dctcp_acked(struct cc *c, const struct cc_ack *ack)
 		cc_double(c, ack);
 }
 
-/* Averages the share of marked packets (section 3.3). If packets were marked, cuts the window by
- * half of this average. */
+/* Averages the share of marked packets (section 3.3), and cuts the window by half of it. */
 static void dctcp_round(struct cc *c, const struct cc_ack *ack)
 {
 	uint64_t marked = min_u64(c->marked, c->acked);

@@ -12,17 +12,17 @@ struct cc_ops {
 	bool ecn;    /* needs ECN marks */
 	bool steady; /* the window is always `most`, without pacing */
 	void (*acked)(struct cc *c, const struct cc_ack *ack);
-	/* Called when a round trip completes, after `acked`. It must clear or halve the counts of
-	 * packets in `cc`. */
+	/* A round trip is complete; called after `acked`. Must clear or halve the counts of
+	 * packets. */
 	void (*round)(struct cc *c, const struct cc_ack *ack);
 	void (*lost)(struct cc *c, uint32_t inflight,
-		     uint64_t now_ns); /* c->lost includes the new losses */
+		     uint64_t now_ns); /* c->lost includes the new ones */
 	void (*timeout)(struct cc *c, uint64_t now_ns);
 };
 
 extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 
-/* Reactions to losses in cc_reno.c; module DCTCP uses them too. */
+/* in cc_reno.c, also for DCTCP */
 void cc_reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
 void cc_reno_timeout(struct cc *c, uint64_t now_ns);
 
@@ -42,8 +42,7 @@ static inline bool cut_allowed(const struct cc *c, uint64_t now_ns)
 	return c->reduced_ns == 0 || elapsed(now_ns, c->reduced_ns) >= round_length(c);
 }
 
-/* Sets the window to at least `least` and at most c->most. `least` is in 1/256 packets. If c->most
- * is smaller, the window is c->most. */
+/* Bounds the window by `least` (1/256 packets) and then by c->most. */
 static inline void window_set(struct cc *c, uint64_t window, uint32_t least)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE;
@@ -59,12 +58,12 @@ static inline void window_cut(struct cc *c, uint64_t window, uint32_t least, uin
 	c->reduced_ns = now_ns;
 }
 
-/* Slow start: adds one packet per acknowledged packet, if the window or the pace limited the
- * sender. */
+/* Slow start: adds one packet per acknowledged one, if the window or the pace limited the sender.
+ */
 void cc_double(struct cc *c, const struct cc_ack *ack);
 
-/* After a timeout: the threshold becomes half of the window. The window becomes the smaller of this
- * and the initial window, but at least `least`. */
+/* After a timeout: halves the window into the threshold. The window becomes this or the initial
+ * one, whichever is less, but at least `least`. */
 void cc_restart(struct cc *c, uint32_t least, uint64_t now_ns);
 
 void cc_counts_clear(struct cc *c);

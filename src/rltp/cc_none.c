@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No congestion control: the window stays at the session's bound. If this is bandwidth times delay,
- * it is BDP-FC of IRN. For dedicated paths and comparisons. */
+/* No congestion control: the window stays at the session's bound. With bandwidth times delay as
+ * bound, this is BDP-FC of IRN. */
 #include "rltp/cc_internal.h"
 
 static void ignore_ack(struct cc *c, const struct cc_ack *ack)

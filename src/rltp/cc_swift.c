@@ -23,7 +23,7 @@ static uint32_t square_root(uint64_t v)
 }
 
 /* Addition to the target for small windows: they mean many flows, whose bursts collide (Swift,
- * section 3.5). */
+ * 3.5). */
 static uint32_t flows_allowance(uint32_t window)
 {
 	/* 1/sqrt(packets) in fixed point; packets = window / 256 */
@@ -35,8 +35,8 @@ static uint32_t flows_allowance(uint32_t window)
 	return (uint32_t)min_u64(slope - RLTP_CC_FLOWS_OFFSET_NS, RLTP_CC_FLOWS_NS);
 }
 
-/* Addition to the target for bursts: the last packet of a batch waits in its host for the others.
- * This takes as long as a batch at the flow's rate. 0 if the hosts add no time. */
+/* Addition to the target for bursts: the last packet of a batch waits for the others, as long as a
+ * batch takes at the flow's rate. 0 if the hosts add no time. */
 static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 {
 	uint64_t batch_ns = (uint64_t)round_length(c) * DATAGRAM_BATCH / max_u64(inflight, 1);
@@ -45,8 +45,8 @@ static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 	return (uint32_t)min_u64(batch_ns, hosts_ns / 4);
 }
 
-/* All short paths have the same target. The lowest measured delay may include part of an older
- * queue, and a flow that used it as path delay would starve the others. */
+/* All short paths have the same target: the lowest delay may include an old queue, and a flow that
+ * took it for path delay would starve the others. */
 static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 {
 	uint64_t path = min_u64(c->min_delay_ns, max_u64(c->path_ns, RLTP_CC_PATH_NS));
@@ -82,14 +82,14 @@ static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
 	window_set(c, w + max_u64(step, 1), RLTP_CC_WINDOW_MIN);
 }
 
-/* Returns units of 2^20 ns (about 1 ms), accurate enough for rare events. */
+/* Returns units of 2^20 ns, accurate enough for rare events. */
 static uint32_t coarse(uint64_t now_ns)
 {
 	return (uint32_t)(now_ns >> 20);
 }
 
-/* Replaces the lowest delay if it stayed above the target for long with the smallest window. Then
- * other flows cause the queue, or the path became longer. */
+/* Replaces the lowest delay if it stayed above the target with the smallest window: other flows
+ * cause the queue, or the path became longer. */
 static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 {
 	if (!above || c->window > RLTP_CC_WINDOW_MIN) {
@@ -100,9 +100,8 @@ static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 	}
 }
 
-/* Raises the accepted path delay by at most a quarter per round trip. Otherwise flows that start
- * together would accept their common queue as path delay. When all of the lowest delay is accepted,
- * the window doubles again. */
+/* Accepts at most a quarter more path delay per round trip, so that flows that start together do
+ * not take their common queue for it. When all is accepted, the window doubles again. */
 static void path_believe(struct cc *c)
 {
 	uint64_t believed = max_u64(c->path_ns, RLTP_CC_PATH_NS);
@@ -114,8 +113,8 @@ static void path_believe(struct cc *c)
 		c->starting = true;
 }
 
-/* Cuts by 0.8 of the share by which the delay exceeds the target, at most by half. Every
- * RLTP_CC_DRAIN a cut empties the queue, so that all flows can measure the path without it. */
+/* Cuts by 0.8 of (delay - target) / delay, at most by half. Every RLTP_CC_DRAIN, the cut empties
+ * the queue, so that all flows can measure the path without it. */
 static void swift_cut(struct cc *c, uint64_t delay, uint64_t target, uint64_t now_ns)
 {
 	uint64_t w = c->window, give = min_u64(w * (delay - target) * 4 / delay / 5, w / 2);
@@ -131,7 +130,7 @@ static void swift_round(struct cc *c, const struct cc_ack *ack)
 {
 	uint64_t target = target_delay(c, ack->inflight), delay = c->round_delay_ns;
 
-	/* Halved, so that the share of losses covers about two round trips. */
+	/* Halved: the share of losses covers about two round trips. */
 	c->acked /= 2;
 	c->lost /= 2;
 	c->marked = 0;

@@ -19,8 +19,7 @@ void comparator_irn_losses(struct rltp_session *s, uint32_t highest)
 	}
 }
 
-/* Walks the ring, not the list of sent packets, so that retransmissions are in order of packet
- * numbers. */
+/* Walks the ring, not the list, so that retransmissions are in order of packet numbers. */
 void comparator_gbn_rewind(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits how many HELLOs are checked. Above a limit, a HELLO gets a COOKIE as answer, which only
- * the owner of its source address receives. The HELLO with this cookie counts under a limit of its
- * own. So forged HELLOs do not displace those of the peer whose address they carry.
+/* Limits how many HELLOs are checked. Above a limit, a COOKIE answers, which only the owner of the
+ * source address receives; the HELLO that returns it counts under another limit. So forged HELLOs
+ * do not displace those of the peer.
  *
- *  The cookie is a keyed hash of address and HELLO, by a secret that changes every RLTP_COOKIE_NS.
- *  So this side keeps nothing for each HELLO. */
+ * The cookie is a hash of address and HELLO by a secret that changes every RLTP_COOKIE_NS, so
+ * nothing is stored per HELLO. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -30,7 +30,7 @@ static void secret_draw(struct rltp_endpoint *e, unsigned which)
 			   sizeof(e->cookies.secrets[which]));
 }
 
-/* A cookie is valid for RLTP_COOKIE_NS at least, and for twice that at most. */
+/* A cookie is valid for one to two RLTP_COOKIE_NS. */
 static void secrets_renew(struct rltp_endpoint *e, uint64_t now_ns)
 {
 	struct cookies *c = &e->cookies;
@@ -115,7 +115,7 @@ static void second_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64
 	}
 }
 
-/* Counts a HELLO, with a cookie or without. False: the limit is reached. */
+/* False: the limit is reached. */
 static bool spend(struct rltp_endpoint *e, struct rltp_session *s, bool cookie)
 {
 	uint32_t *all = s ? &e->hellos.known[cookie] : &e->hellos.outside[cookie];
@@ -146,7 +146,6 @@ bool cookie_admit(struct rltp_endpoint *e, struct rltp_session *s, const struct 
 	return false;
 }
 
-/* Writes the text whose keyed hash is the proof. */
 static void text_write(const struct wire_header *h, const uint8_t *body, uint8_t text[TEXT_BYTES])
 {
 	uint8_t *at = text + LABEL_BYTES;
@@ -187,8 +186,8 @@ size_t cookies_send(struct rltp_endpoint *e, struct datagram *out, size_t count,
 	return n;
 }
 
-/* Accepts a COOKIE only for the present HELLO. An attacker that does not see this HELLO can neither
- * guess its numbers nor use an older COOKIE. */
+/* Accepts a COOKIE only for the present HELLO, whose numbers an attacker off the path cannot guess.
+ */
 void cookie_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		    const struct datagram_arrival *a, uint64_t now_ns)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NAP credits. Limits are absolute and only grow, so lost, duplicated or late CREDIT packets do no
- * harm. A sender without credit requests it at growing intervals, which also repairs losses. The
- * layer above chooses the limits. */
+ * harm. A sender without credit requests it at growing intervals, which also repairs losses. */
 #include <dxp/status.h>
 
 #include "base/util.h"

@@ -15,7 +15,7 @@ static int deadlines_reserve(struct rltp_shared *shared, uint32_t active)
 {
 	struct rltp_endpoint *e = CONTAINER_OF(shared, struct rltp_endpoint, shared);
 
-	/* Only active sessions have deadlines, but the heap may still contain closed sessions. */
+	/* The heap may still contain closed sessions. */
 	return schedule_reserve(&e->schedule, active + e->schedule.count);
 }
 
@@ -78,7 +78,7 @@ void rltp_endpoint_moved(struct rltp_endpoint *e, uint64_t now_ns)
 	}
 }
 
-/* Returns the index of `node` in the sorted table, or the index to insert it. */
+/* Returns the index of `node`, or where to insert it. */
 static uint32_t peer_position(const struct rltp_endpoint *e, uint16_t node)
 {
 	uint32_t low = 0, high = e->peer_count;
@@ -154,8 +154,7 @@ static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
 	return DXP_OK;
 }
 
-/* Another IP address may mean another network with unknown congestion and MTU. Another port is the
- * same path. */
+/* Another IP address may mean another network; another port is the same path. */
 static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 		      const struct rltp_peer_info *peer, uint64_t now_ns)
 {
@@ -184,8 +183,8 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	if (peer->incarnation > s->peer_incarnation) {
-		/* Only an open session must fail. If a HELLO is outstanding, the new process can
-		 * answer it, and no message was sent. */
+		/* If a HELLO is outstanding, no message was sent, and the new process can answer
+		 * it. */
 		if (s->state == RLTP_OPEN && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
 		s->peer_incarnation = peer->incarnation;
@@ -314,8 +313,8 @@ static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 	return s && s->local_id == id ? s : NULL;
 }
 
-/* True: an address changed after the handshake and now requires more protection. No packet is sent
- * or accepted until it changes back or the session times out. */
+/* An address changed and now requires more protection. No packet is sent or accepted until it
+ * changes back or the session times out. */
 static bool exposed(const struct rltp_endpoint *e, const struct rltp_session *s)
 {
 	return s->state == RLTP_OPEN && s->protect < handshake_protection(e, s);
@@ -413,9 +412,9 @@ static uint64_t session_deadline(const struct rltp_session *s)
 	return min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
 }
 
-/* Selects the next session; *mask: channels from which it may send new packets. The ready queue
- * comes first; while channels compete, its sessions may send new packets only from the control
- * flow. Then come the run queues. */
+/* Selects the next session, and in *mask the channels of its new packets. The ready queue comes
+ * first; while channels compete, its sessions send new packets only from the control flow. Then
+ * come the run queues. */
 static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
 {
 	struct rltp_session *s = schedule_dequeue(&e->schedule);
@@ -431,8 +430,8 @@ static struct rltp_session *session_next(struct rltp_endpoint *e, uint64_t now_n
 	return s;
 }
 
-/* Returns how many datagrams the session may send in one poll: from a run queue, about
- * RLTP_QUANTUM_BYTES together. */
+/* Returns how many datagrams the session may send in one poll; from a run queue, about
+ * RLTP_QUANTUM_BYTES. */
 static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 {
 	if (mask == 0 || mask == UINT32_MAX)
@@ -442,7 +441,7 @@ static uint32_t session_share(const struct rltp_session *s, uint32_t mask)
 	return (uint32_t)clamp_u64(RLTP_QUANTUM_BYTES / (unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
 }
 
-/* Subtracts a time in which this process did not run from the silence of each peer. */
+/* Excuses silence of the peers while this process did not run. */
 static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 {
 	if (now_ns <= e->due_ns || now_ns - e->due_ns < RLTP_AWAY_NS)
@@ -456,8 +455,8 @@ static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 	}
 }
 
-/* A session that used up its share goes to the back of the queue, so that it does not delay
- * acknowledgements of others. */
+/* A session that used up its share goes to the back of the queue, so that acknowledgements of
+ * others are not late. */
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct datagram *out, size_t count,
 			  uint64_t now_ns)
 {

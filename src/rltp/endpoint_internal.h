@@ -8,7 +8,7 @@
 #include "rltp/internal.h"
 
 #define RESETS_PENDING 16
-/* one batch of arrivals, each of which may be a HELLO */
+/* one batch of arrivals */
 #define COOKIES_PENDING DATAGRAM_BATCH
 
 /* A RESET if `code` is 0, otherwise a REJECT. */
@@ -16,7 +16,7 @@ struct pending_reset {
 	struct udp_address to;
 	uint32_t session;
 	uint16_t node;
-	/* fields of the REJECT; `tag` is that of the frame that it answers */
+	/* field echo of the REJECT; `tag` is the tag of the frame that it answers */
 	uint16_t echo;
 	uint8_t code, protect;
 	uint8_t tag[WIRE_TAG_BYTES];
@@ -24,7 +24,7 @@ struct pending_reset {
 
 /* RESETs and REJECTs queued in one second. */
 struct reset_counts {
-	uint64_t begin_ns; /* of the second */
+	uint64_t begin_ns; /* start of the second */
 	uint32_t all;
 	uint8_t of[RLTP_RESETS_SHARES];
 };
@@ -32,11 +32,11 @@ struct reset_counts {
 struct pending_cookie {
 	struct udp_address to;
 	uint16_t node;
-	struct wire_cookie cookie; /* without proof */
+	struct wire_cookie cookie; /* the cookie's proof is not set yet */
 };
 
 struct cookies {
-	uint64_t secrets[2][2]; /* the present one, and the one before */
+	uint64_t secrets[2][2]; /* present and former */
 	uint64_t since_ns;      /* start of the present one */
 	bool drawn;             /* false: no secrets yet */
 	struct pending_cookie pending[COOKIES_PENDING];
@@ -67,8 +67,8 @@ struct rltp_endpoint {
 	struct rltp_session **peers; /* sorted by node id */
 	uint32_t peer_count, peer_space;
 	struct schedule schedule;
-	uint32_t epoch; /* epoch of the newest session; grows with each session */
-	/* Time at which rltp_endpoint_send must be called, as its last call returned. */
+	uint32_t epoch; /* of the newest session */
+	/* when rltp_endpoint_send must be called, as its last call returned */
 	uint64_t due_ns;
 	struct pending_reset resets[RESETS_PENDING];
 	uint32_t reset_count;
@@ -116,10 +116,9 @@ void cookie_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		    const struct datagram_arrival *a, uint64_t now_ns);
 size_t cookies_send(struct rltp_endpoint *e, struct datagram *out, size_t count, uint64_t now_ns);
 
-/* protect.c: drops datagrams that cannot be sealed, and returns how many remain. */
+/* protect.c: drops datagrams that cannot be sealed; returns the remaining ones. */
 size_t protect_seal(struct rltp_session *s, struct datagram *out, size_t count);
-/* protect.c: opens a sealed frame of an open session and completes its header. False: dropped and
- * counted. */
+/* protect.c: opens a sealed frame and completes its header. False: dropped and counted. */
 bool protect_open(struct rltp_endpoint *e, struct rltp_session *s, struct wire_header *h,
 		  const struct datagram_arrival *a, struct datagram_arrival *opened);
 

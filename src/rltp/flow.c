@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects the session's next packet: control first, then the channel with the least virtual time.
- * Deficit round robin selects the flow in it (Shreedhar and Varghese 1995). Packets in flight per
- * flow are bounded, so lost or rejected ones cannot fill the window. */
+/* Selects the session's next packet: control, then the channel with the least virtual time, and in
+ * it the flow by deficit round robin (Shreedhar and Varghese 1995). Flows are bounded, so lost or
+ * rejected packets of one cannot fill the window. */
 #include <assert.h>
 
 #include "rltp/internal.h"
@@ -56,7 +56,7 @@ void flow_remove_head(struct rltp_session *s, uint8_t index)
 	if (index == RLTP_FLOW_CONTROL)
 		return;
 	struct rltp_channel *c = &io->channels[channel_of(index)];
-	f->deficit = 0; /* an empty flow keeps no deficit */
+	f->deficit = 0;
 	c->ready &= (uint8_t) ~(1u << queue_of(index));
 	if (c->ready == 0) {
 		io->channels_ready &= ~(1u << channel_of(index));
@@ -79,8 +79,8 @@ void flow_settled(struct rltp_io *io, const struct tx_entry *entry)
 	io->flows_active -= flow_idle(f);
 }
 
-/* Returns how many packets a flow may have in flight: the window if it is alone, else twice its
- * equal share, so that unused shares are not lost. */
+/* Returns packets that a flow may have in flight: all if it is alone, else twice its equal share,
+ * so that unused shares are not lost. */
 static uint32_t flow_most(const struct rltp_session *s)
 {
 	uint32_t others = s->io->flows_active;
@@ -91,8 +91,8 @@ static uint32_t flow_most(const struct rltp_session *s)
 	return share > RLTP_FLOW_PACKETS_MIN ? share : RLTP_FLOW_PACKETS_MIN;
 }
 
-/* A rejected packet stops new ones of its flow, except granted ones, for which the receiver
- * waits. */
+/* A rejected packet stops new ones of its flow, except granted ones, for which the receiver waits.
+ */
 static bool may_cut(const struct rltp_flow *f, uint32_t most)
 {
 	const struct rltp_message *m = f->head;
@@ -139,7 +139,7 @@ uint32_t flow_channels(const struct rltp_session *s)
 	return mask;
 }
 
-/* Keeps a debt, but no bytes left from the last quantum. */
+/* Keeps a debt, but no rest of the last quantum. */
 static void quantum_begin(int32_t *deficit, int32_t bytes)
 {
 	*deficit = (*deficit < 0 ? *deficit : 0) + bytes;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens sessions and removes remains of older ones.
  *
- *  HELLO carries the session id, epoch and first packet number that a side chose. HELLO_ACK carries
- *  those of the answering side and repeats the HELLO's. A side may send data when it has the peer's
- *  numbers. Without protection, sides that start at once accept each other's HELLO as the answer.
+ * HELLO carries the session id, epoch and first packet number of its side; HELLO_ACK adds those of
+ * the answering side. A side may send data when it has the peer's numbers. Without protection,
+ * sides that start at once accept each other's HELLO as the answer.
  *
- *  (incarnation, epoch) only grows, which detects late copies. A tag proves that the sender has the
- *  fabric key. Its check is the most expensive one, so it comes last, and cookie.c limits its
- *  rate.
+ * (incarnation, epoch) only grows, which detects late copies. A tag proves that the sender has the
+ * fabric key. Its check is the most expensive, so it comes last, limited by cookie.c.
  *
- *  With protection, the packets also agree on keys (protect.h), and only one of two simultaneous
- *  HELLOs counts. The answering side sends no data before it receives a sealed frame, because the
- *  HELLO may be a replay. */
+ * With protection, the packets also agree on keys (protect.h), and only one of two simultaneous
+ * HELLOs counts. The answering side sends no data before a sealed frame arrives, because the HELLO
+ * may be a replay. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@
 #include "rltp/internal.h"
 #include "wire/ids.h"
 
-/* Required whenever the peer may hold state of an earlier session. */
+/* New numbers are required whenever the peer may hold state of an earlier session. */
 static void numbers_draw(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	uint32_t random[2];
@@ -55,8 +54,8 @@ static uint16_t tag_offset(const uint8_t *frame)
 								  : WIRE_OFF_HELLO_SEALED_TAG;
 }
 
-/* Writes the tag, which covers the frame before it, except fields that change in transit or with
- * each transmission. False: the key does not exist any more. */
+/* The tag covers the frame before it, except fields that change in transit or with each
+ * transmission. False: the key does not exist any more. */
 static bool tag_write(const struct rltp_endpoint *e, enum rltp_key key, uint8_t *frame)
 {
 	uint8_t copy[WIRE_OFF_HELLO_SEALED_TAG];
@@ -122,14 +121,12 @@ static void hello_encode(struct rltp_endpoint *e, struct rltp_session *s, uint8_
 	wire_control_seal(frame, hello_frame_bytes(protect));
 }
 
-/* Returns the peer's id, by which its static key is known. */
 static uint16_t key_node(const struct rltp_session *s)
 {
 	return s->outside ? WIRE_NODE_NONE : s->node;
 }
 
-/* Draws a key and builds the HELLO, which is sent unchanged until the peer answers. False: out of
- * memory. */
+/* The HELLO is sent unchanged until the peer answers. False: out of memory. */
 static bool hello_start(struct rltp_endpoint *e, struct rltp_session *s, uint8_t protect)
 {
 	struct rltp_handshake *g = calloc(1, sizeof(*g));
@@ -176,9 +173,8 @@ static bool hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	return true;
 }
 
-/* No sealed frame followed the HELLO_ACK: the HELLO was a replay, or the peer is gone. With
- * messages to send, this side starts a handshake. Otherwise it forgets the session, which never
- * carried data. */
+/* No sealed frame followed the HELLO_ACK: the HELLO was a replay, or the peer is gone. Starts a
+ * handshake if messages wait; else forgets the session, which never carried data. */
 static void hello_expire(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	if (rltp_session_busy(s)) {
@@ -190,7 +186,7 @@ static void hello_expire(struct rltp_endpoint *e, struct rltp_session *s, uint64
 	rltp_session_fail(s, DXP_ETIMEDOUT);
 }
 
-/* Returns true if the peer cannot answer the HELLO that was built, because keys have changed. */
+/* Keys have changed, so the peer cannot answer the HELLO. */
 static bool hello_outdated(const struct rltp_endpoint *e, const struct rltp_session *s)
 {
 	return s->seal && s->io->handshake && !e->options.seal->current(s->seal);
@@ -232,7 +228,6 @@ static bool handshake_repeated(const struct rltp_session *s, const struct wire_h
 	       s->peer_incarnation == hello->incarnation && s->peer_epoch == hello->epoch;
 }
 
-/* Older than what is known of the peer, or of a closed session. */
 static bool handshake_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	if (hello->incarnation != s->peer_incarnation)
@@ -275,8 +270,7 @@ static void hello_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	s->hello_ack_due = true;
 }
 
-/* If both sides have sent a HELLO with protection, decides which one counts. Returns true if it is
- * this side's HELLO. */
+/* Decides which of two simultaneous HELLOs with protection counts. */
 static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_session *s,
 			     const struct wire_header *h, const struct wire_hello *hello)
 {
@@ -286,8 +280,8 @@ static bool own_hello_counts(const struct rltp_endpoint *e, const struct rltp_se
 	       (order < 0 || (order == 0 && e->options.node < h->src_node));
 }
 
-/* Builds the HELLO_ACK and opens the session with the keys `seal`. False: out of memory, or the
- * peer's key is invalid; the peer retransmits its HELLO. */
+/* Opens the session with the keys `seal`. False: out of memory, or the peer's key is invalid; the
+ * peer retransmits its HELLO. */
 static bool hello_answer(struct rltp_endpoint *e, struct rltp_session *s,
 			 const struct wire_hello *hello, enum rltp_key key, struct rltp_seal *seal,
 			 uint64_t now_ns)
@@ -360,8 +354,7 @@ static void hello_ack_receive(struct rltp_endpoint *e, struct rltp_session *s,
 	s->io->ack_now = true;
 }
 
-/* Adds the sender as a peer if the policy admits it and its tag is right. Otherwise counts the
- * reason. */
+/* Adds a sender that the policy admits and whose tag is right; otherwise counts the reason. */
 static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct wire_header *h,
 					 const struct wire_hello *hello,
 					 const struct datagram_arrival *a, uint64_t now_ns)
@@ -381,14 +374,14 @@ static struct rltp_session *outside_peer(struct rltp_endpoint *e, const struct w
 	return s;
 }
 
-/* This node's own handshake came back; possible only if the peer's id is unknown. */
+/* Possible only if the peer's id is unknown. */
 static bool handshake_own(const struct rltp_endpoint *e, const struct wire_hello *hello)
 {
 	return hello->incarnation == e->options.incarnation &&
 	       memcmp(hello->uuid, e->options.uuid, sizeof(hello->uuid)) == 0;
 }
 
-/* Checks that both sides require the same protection; otherwise answers a HELLO with a REJECT. */
+/* Both sides must require the same protection; otherwise a REJECT answers a HELLO. */
 static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 			    const struct wire_header *h, const struct wire_hello *hello,
 			    const struct datagram_arrival *a, uint64_t now_ns)
@@ -405,7 +398,7 @@ static bool protection_good(struct rltp_endpoint *e, struct rltp_session *s,
 	return false;
 }
 
-/* Cheap checks come first, so that a flood of bad packets does not reach the expensive ones. */
+/* Cheap checks come first, against floods of bad packets. */
 void handshake_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		       const struct datagram_arrival *a, uint64_t now_ns)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The session and its parts, only for src/rltp. Other folders use session.h.
- *
- *  Invariants: tx_una <= tx_next in serial arithmetic; tx_next - tx_una <= WIRE_WINDOW_MAX. Ring
- *  entries in TX_SENT, TX_LOST or TX_WAIT are once in `sent`, `lost` or `waiting`. A session with
- *  outstanding work has its `io`. */
+/* The session and its parts, only for src/rltp. Invariants: tx_una <= tx_next in serial arithmetic;
+ * tx_next - tx_una <= WIRE_WINDOW_MAX. Ring entries in TX_SENT, TX_LOST or TX_WAIT are once in
+ * `sent`, `lost` or `waiting`. A session with outstanding work has its `io`. */
 #ifndef RLTP_INTERNAL_H
 #define RLTP_INTERNAL_H
 
@@ -21,17 +19,16 @@ enum tx_state { TX_FREE, TX_SENT, TX_LOST, TX_WAIT, TX_ACKED };
 
 #define TX_NONE UINT16_MAX
 
-/* A packet in flight. */
 struct tx_entry {
 	struct rltp_message *message;
 	uint64_t sent_ns; /* last transmission; in TX_WAIT: next attempt */
 	uint32_t psn, sub;
-	/* neighbours in the list of its state, or TX_NONE */
+	/* in the list of its state, or TX_NONE */
 	uint16_t previous, next;
-	uint8_t state;      /* enum tx_state */
+	uint8_t state;
 	uint8_t tries;      /* transmissions; stops at 255 */
-	uint8_t rejections; /* rejections for lack of space; stops at 255 */
-	/* cause of the next retransmission, enum datagram_cause; only for observers */
+	uint8_t rejections; /* for lack of space; stops at 255 */
+	/* enum datagram_cause of the next retransmission; only for observers */
 	uint8_t cause;
 };
 
@@ -42,12 +39,12 @@ struct tx_list {
 };
 
 /* Messages of one queue pair and direction. Flow 0 is control and goes first. The others form
- * channels, which share the endpoint by weight and are shared by their flows equally. */
+ * channels, which share the endpoint by weight. */
 struct rltp_flow {
 	struct rltp_message *head, *tail;
-	uint32_t unacked; /* weights of packets sent and not acknowledged */
-	/* number of these that were rejected for lack of space; while > 0, the flow sends no new
-	 * packets except granted ones */
+	uint32_t unacked; /* weights of packets in flight */
+	/* of these, rejected for lack of space; while > 0, the flow sends new packets only if
+	 * granted */
 	uint32_t refused;
 	/* The last PUT waited for a grant, so the next one first sends one packet. */
 	bool waited;
@@ -56,10 +53,10 @@ struct rltp_flow {
 
 struct rltp_channel {
 	uint8_t ready; /* bit q: flow q has messages */
-	uint8_t flow;  /* flow that is served now */
+	uint8_t flow;  /* served now */
 };
 
-/* State of all sessions of an endpoint, which owns it. */
+/* State of all sessions; the endpoint owns it. */
 struct rltp_shared {
 	uint16_t node;
 	uint16_t rwnd; /* packets that each peer may have in flight to this node */
@@ -75,7 +72,7 @@ struct rltp_shared {
 	uint8_t (*path)(void *context, const struct udp_address *peer, bool same_machine);
 	void *path_context;
 	struct rltp_tuning tuning;
-	/* packets in flight per session, 1 .. WIRE_WINDOW_MAX */
+	/* per session, 1 .. WIRE_WINDOW_MAX */
 	uint32_t window_packets;
 	const struct rltp_user_ops *ops;
 	void *user;
@@ -85,14 +82,14 @@ struct rltp_shared {
 };
 
 struct keepalive {
-	uint64_t ping_ns;     /* ns, when the last PING was sent; 0: never */
-	uint64_t answered_ns; /* ns, when the last PONG was sent; 0: never */
-	uint64_t opaque;      /* value of the peer's PING, for the PONG */
+	uint64_t ping_ns;     /* last PING sent; 0: never */
+	uint64_t answered_ns; /* last PONG sent; 0: never */
+	uint64_t opaque;      /* of the peer's PING, for the PONG */
 	bool answer_due;
 };
 
 enum pmtu_state {
-	PMTU_REST,   /* known, and no probe is outstanding */
+	PMTU_REST,   /* no probe is outstanding */
 	PMTU_SEARCH, /* probes test packets of `size` */
 	/* pairs of probes test `unit` and the floor */
 	PMTU_VERIFY
@@ -101,29 +98,29 @@ enum pmtu_state {
 /* Path MTU discovery by probes (RFC 8899). Sizes are payload bytes of a data packet. The floor
  * works on every path. */
 struct pmtu {
-	uint8_t state; /* enum pmtu_state */
+	uint8_t state;
 	uint8_t tries, floor_answers;
 	bool floor_due;  /* PMTU_VERIFY: the next probe has the floor's size */
-	bool answer_due; /* the peer's probe `answer` must be acknowledged */
+	bool answer_due; /* `answer` must be sent */
 	uint16_t size;   /* size under test */
-	uint16_t high;   /* PMTU_SEARCH: smallest size that the path does not carry */
-	uint32_t id;     /* number of the outstanding probes */
-	/* packets above the floor, but not longer than new datagrams, that were lost since a packet
-	 * above the floor last arrived */
+	uint16_t high;   /* PMTU_SEARCH: smallest size that failed */
+	uint32_t id;     /* of the outstanding probes */
+	/* lost packets above the floor, but not longer than new datagrams, since a packet above the
+	 * floor arrived */
 	uint32_t lost_large;
-	/* The same count of packets longer than new datagrams: long frames, and packets of messages
-	 * that were cut before the size fell. Arrivals of shorter packets do not clear it. */
+	/* lost_large for longer packets: long frames, and packets cut before the size fell;
+	 * arrivals of shorter packets do not clear it */
 	uint32_t lost_longer;
 	uint64_t deadline_ns;
 	struct wire_pmtu answer;
 };
 
-/* A handshake with protection, until the session is open. The answering side keeps it until the
- * first sealed frame proves that the HELLO was no replay. */
+/* A handshake with protection. The answering side keeps it until the first sealed frame proves that
+ * the HELLO was no replay. */
 struct rltp_handshake {
 	/* own HELLO or HELLO_ACK, retransmitted unchanged */
 	uint8_t frame[WIRE_HELLO_SEALED_FRAME];
-	/* answering side: starts its own handshake if no sealed frame arrived before */
+	/* answering side: without a sealed frame, starts its own handshake then */
 	uint64_t until_ns;
 };
 
@@ -138,12 +135,12 @@ struct rltp_io {
 
 	/* sending */
 	uint32_t tx_una;
-	/* entries of the ring, a power of two up to WIRE_WINDOW_MAX */
+	/* a power of two up to WIRE_WINDOW_MAX */
 	uint32_t tx_size;
 	struct tx_entry *tx;
 	struct tx_list sent, lost, waiting;
-	uint32_t inflight; /* weights of `sent` (rltp_message.weight) */
-	/* no memory for a longer ring; an acknowledgement clears this */
+	uint32_t inflight; /* weights of `sent` */
+	/* no memory for a longer ring; cleared by an acknowledgement */
 	bool ring_short;
 	/* unique, so it orders the packets of a batch */
 	uint64_t last_sent_ns;
@@ -157,22 +154,23 @@ struct rltp_io {
 	/* loss recovery */
 	uint64_t rack_ns;
 	uint64_t rack_rtt_ns;
-	/* ns, when the first packet of `waiting` is due; UINT64_MAX: none */
+	/* of the first packet in `waiting`; UINT64_MAX: none */
 	uint64_t wait_deadline_ns;
 	uint64_t reorder_deadline_ns;
 	/* spurious retransmissions; each makes the reorder window longer */
 	uint32_t reorder_steps;
 	uint32_t clean_repeats; /* retransmissions since the last spurious one */
-	uint32_t repeats_sent;  /* retransmissions that the peer may still report in dup_count */
-	/* such retransmissions of held packets, which never count as spurious */
+	uint32_t repeats_sent;  /* retransmissions that dup_count may still report */
+	/* retransmissions of held packets that dup_count may report; they never count as
+	 * spurious */
 	uint32_t held_repeats;
 	uint32_t probes, backoff;
-	uint64_t arrived_ns; /* ns, last arrival of a frame */
-	/* Nothing arrived for WAIT_SPIN_NS, so the peer may need a wakeup before it answers. */
+	uint64_t arrived_ns; /* last arrival of a frame */
+	/* Nothing arrived for WAIT_SPIN_NS: the peer may need a wakeup to answer. */
 	bool peer_idle;
-	/* the receiver acknowledges the last sent packet without delay */
+	/* the receiver acknowledges the last packet at once */
 	bool answer_prompt;
-	/* the next retransmission is a probe and ignores window and pace */
+	/* the next retransmission is a probe */
 	bool probe_due;
 
 	/* receiving */
@@ -189,27 +187,27 @@ struct rltp_io {
 	uint32_t nack_count;
 
 	/* credits */
-	bool grants_due;            /* ops->grants has limits to send */
-	uint64_t credit_request_ns; /* ns, time of the next request; UINT64_MAX: none */
+	bool grants_due;
+	uint64_t credit_request_ns; /* next request; UINT64_MAX: none */
 	uint64_t credit_interval_ns;
 
 	/* handshake */
 	uint64_t hello_deadline_ns, hello_interval_ns;
-	/* of the peer's HELLO, for the HELLO_ACK */
+	/* of the peer, for the HELLO_ACK */
 	uint32_t hello_echo_session, hello_echo_psn;
 	uint8_t hello_key; /* enum rltp_key that authenticated it */
-	/* of the last HELLO sent; a REJECT quotes it */
+	/* of the last HELLO; a REJECT quotes it */
 	uint8_t hello_tag[WIRE_TAG_BYTES];
 	/* of the peer, for this handshake; 0: none */
 	uint64_t cookie;
-	uint32_t cookie_hellos; /* sent because of a COOKIE, in this handshake */
+	uint32_t cookie_hellos; /* caused by COOKIEs in this handshake */
 	struct rltp_handshake *handshake;
 
 	/* keepalive and path MTU */
 	struct keepalive keepalive;
 	struct pmtu pmtu;
 
-	uint64_t active_ns; /* ns, last activity; RLTP_REST_NS later the session becomes idle */
+	uint64_t active_ns;                       /* last activity; idle RLTP_REST_NS later */
 	struct arbiter_link links[RLTP_CHANNELS]; /* in the run queue of each channel */
 };
 
@@ -217,65 +215,63 @@ struct rltp_session {
 	struct rltp_shared *shared;
 	struct rltp_io *io;     /* NULL: idle */
 	void *owner;            /* belongs to the layer above */
-	struct rltp_seal *seal; /* keys; NULL: no protection */
+	struct rltp_seal *seal; /* NULL: no protection */
 	struct udp_address address;
 	uint16_t node; /* peer's id in this endpoint */
 	uint8_t state; /* enum rltp_state */
-	/* The peer's loss detection, enum rltp_recovery; it selects how this side receives. */
+	/* enum rltp_recovery of the peer; selects how this side receives */
 	uint8_t peer_recovery;
-	/* Largest payload that the local interface carries to this peer; a multiple of 64. */
+	/* largest payload that the local interface carries; a multiple of 64 */
 	uint16_t payload_bytes;
-	/* Largest payload of one datagram that both interfaces carry. */
+	/* largest payload of a datagram that both interfaces carry */
 	uint16_t whole;
-	/* Largest payload that both sides accept: `whole`, or that of a long frame. */
+	/* `whole`, or the payload of a long frame if both accept it */
 	uint16_t agreed;
-	/* Payload that the path is known to carry; new messages use it. */
+	/* payload that the path is known to carry, for new messages */
 	uint16_t unit;
 	uint16_t peer_window; /* packets that the peer allows in flight */
-	uint16_t peer_credit; /* NAPs per queue pair that the peer accepts before a grant */
-	/* the open session's peer is on this machine, as its handshake states */
+	uint16_t peer_credit; /* NAPs per queue pair before a grant */
+	/* as the handshake states */
 	bool same_machine;
 	uint8_t path; /* of the open session, enum rltp_path */
-	/* dst_session in packets from the peer; 0 before the first handshake */
+	/* dst_session of the peer's packets; 0 before the first handshake */
 	uint32_t local_id;
-	uint32_t peer_id; /* dst_session in packets to the peer; 0 until received */
-	/* s, next search for a larger path MTU; UINT32_MAX: never */
+	uint32_t peer_id; /* dst_session of own packets; 0 until received */
+	/* s, next search; UINT32_MAX: never */
 	uint32_t pmtu_again_s;
 	uint64_t peer_incarnation, peer_token;
 	uint32_t peer_epoch, epoch;
 	uint32_t initial_psn;
 	uint32_t tx_next; /* number of the next new packet */
-	/* Next expected packet number of an idle session; otherwise see io->rx.cum. */
+	/* next expected number while idle; else io->rx.cum */
 	uint32_t rx_cum;
-	/* Answers that the layer above waits for. While > 0, silence of the peer closes the
-	 * session. */
+	/* answers that the layer above awaits; while > 0, silence closes the session */
 	uint32_t awaited;
-	/* Incomplete messages received by the layer above. While > 0, silence closes the session
-	 * too, but later. */
+	/* incomplete received messages; while > 0, silence closes it too, but later */
 	uint32_t partial;
 	uint32_t srtt_ns, rttvar_ns, min_rtt_ns; /* 0: no sample */
 	uint32_t rx_count;
 	uint16_t dup_count, peer_dup_count;
-	/* packets marked "congestion experienced": received; reported by the peer */
+	/* ECN marks received; reported by the peer */
 	uint16_t ce_count, peer_ce_count;
-	/* features of the peer, bits of enum wire_feature */
+	/* bits of enum wire_feature */
 	uint32_t peer_features;
 	bool watched; /* see rltp_session_watch */
 	bool outside; /* see rltp_peer_info */
-	/* Node id in packets: `node`, but if `outside`, WIRE_NODE_NONE until the handshake. */
+	/* Node id in packets: `node`; if `outside`, WIRE_NODE_NONE until the handshake. */
 	uint16_t peer_node;
-	uint32_t path_ns; /* lowest fabric delay on this path, also while idle; 0: unknown */
-	/* ns, last good frame, or a later time from which silence counts */
+	uint32_t path_ns; /* lowest fabric delay, kept while idle; 0: unknown */
+	/* last good frame, or a later time from which silence counts */
 	uint64_t received_ns;
-	uint64_t patience_ns; /* ns of silence that close the session, at least RLTP_DEAD_NS */
+	uint64_t patience_ns; /* silence in ns that closes the session, at least RLTP_DEAD_NS */
 	uint8_t protect;      /* enum wire_protect of the open session */
 	uint16_t away;        /* pauses of this process since received_ns */
-	int32_t end;          /* status of the last close, until reported; DXP_OK: none */
+	int32_t end;          /* status of the last close until reported; DXP_OK: none */
 	struct rltp_counters counters;
 
 	/* used by the endpoint */
-	uint32_t bye_id; /* dst_session of the BYE to send */
-	/* index in the heap of deadlines, plus 1; 0: none */
+	uint32_t bye_id; /* dst_session of a BYE */
+	/* in the heap of deadlines, plus 1; 0: none */
 	uint32_t heap_index;
 	/* second in which `hello_spent` HELLOs were checked, without and with a cookie */
 	uint16_t hello_second;
@@ -302,7 +298,7 @@ static inline uint16_t session_overhead(const struct rltp_session *s)
 	return s->seal ? WIRE_SEAL_BYTES : 0;
 }
 
-/* Returns the length of the datagrams of a frame of `bytes` if it is a long one, else 0. */
+/* Returns the length of datagrams in a frame of `bytes`; 0: not a long one. */
 static inline uint16_t session_segment(const struct rltp_session *s, uint32_t bytes)
 {
 	uint32_t datagram = s->whole + WIRE_DATA_BYTES;
@@ -310,14 +306,13 @@ static inline uint16_t session_segment(const struct rltp_session *s, uint32_t by
 	return (uint16_t)(bytes > datagram ? datagram : 0);
 }
 
-/* This side answered a HELLO that may be a replay. Until a sealed frame arrives, it sends no
- * data. */
+/* Answered a HELLO that may be a replay. Sends no data until a sealed frame arrives. */
 static inline bool session_unconfirmed(const struct rltp_session *s)
 {
 	return s->state == RLTP_OPEN && s->io && s->io->handshake;
 }
 
-/* session.c: reads the properties of the open session's path again. */
+/* session.c: reads the properties of the path again. */
 void session_path_look(struct rltp_session *s);
 
 /* session.c: frees keys and handshake. */
@@ -326,8 +321,7 @@ void session_keys_drop(struct rltp_session *s);
 /* session.c: the session can become idle without losing state. */
 bool session_resting(const struct rltp_session *s);
 
-/* Returns the receive window to advertise, in packets; larger for short packets, because more of
- * them fit into the link's buffer. */
+/* Returns the receive window to advertise. More short packets fit into the link's buffer. */
 static inline uint16_t session_rwnd(const struct rltp_session *s)
 {
 	uint32_t rwnd = s->shared->rwnd;
@@ -343,7 +337,7 @@ void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t 
 
 /* tx_ring.c */
 int tx_ring_create(struct rltp_io *io);
-/* Makes space for one more packet, perhaps in a longer ring. False: none now. */
+/* Makes space for one more packet, perhaps in a longer ring. */
 bool tx_ring_has_space(struct rltp_session *s);
 void tx_ring_reset(struct rltp_io *io);
 void tx_entry_enter(struct rltp_io *io, struct tx_entry *entry, enum tx_state state);
@@ -354,8 +348,7 @@ struct tx_entry *tx_entry_next(struct rltp_io *io, const struct tx_entry *entry)
 /* flow.c */
 void flow_append(struct rltp_session *s, struct rltp_message *m);
 void flow_remove_head(struct rltp_session *s, uint8_t flow);
-/* flow_next would find a message of the control flow, or of a channel in which the session waits in
- * no run queue. */
+/* True: the control flow has a message, or a channel in whose run queue the session is not. */
 bool flow_ready(const struct rltp_session *s);
 uint32_t flow_channels(const struct rltp_session *s);
 /* Returns the control flow, or one of a channel in `mask`. NULL: none. */
@@ -364,10 +357,9 @@ struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *inde
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes);
 /* Charges sent bytes, including retransmissions, to the flow's channel. */
 void flow_spend(struct rltp_session *s, uint8_t index, uint32_t bytes, uint64_t now_ns);
-void flow_cut(struct rltp_io *io, const struct rltp_message *m); /* a packet is in flight */
-/* a packet is complete */
+void flow_cut(struct rltp_io *io, const struct rltp_message *m);
 void flow_settled(struct rltp_io *io, const struct tx_entry *entry);
-/* Removes any message of a closing session; NULL: none. */
+/* Removes any message; NULL: none. */
 struct rltp_message *flow_dequeue(struct rltp_session *s);
 void flows_free(struct rltp_session *s);
 
@@ -395,7 +387,7 @@ void recovery_entry_lost(struct rltp_session *s, struct tx_entry *entry);
 /* rejection.c */
 void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
 void rejection_settled(struct rltp_session *s, const struct tx_entry *entry);
-/* Returns how many packets of the new message may be sent before an answer. */
+/* Returns packets of the new message that may be sent before an answer. */
 uint32_t rejection_granted(const struct rltp_flow *f, const struct rltp_message *m);
 /* to retransmit now; NULL: none */
 struct tx_entry *rejection_due(struct rltp_io *io, uint64_t now_ns);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session sends PINGs while it waits for an answer, is watched, or has messages that it may not
- * send yet. It sends none while a packet in flight will be acknowledged. So it stays open while the
- * peer computes, and detects a dead peer. Without outstanding work it sends nothing. */
+/* Sends PINGs while a session waits for an answer, is watched, or has messages that it may not
+ * send, and no packet in flight will be acknowledged. So it stays open while the peer computes, and
+ * detects a dead peer. */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* The peer must show that it is alive, and no packet in flight causes an answer. */
 static bool sign_missing(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Integer arithmetic. The cost per byte in units of 2^-24 ns covers 100 bytes/s to terabytes/s. */
 #include "rltp/pace.h"
 
 #include "rltp/limits.h"
@@ -20,7 +19,7 @@ static void unpaced(struct pace *p)
 	pace_init(p);
 }
 
-/* A whole number of packets, so a batch costs exactly its length. */
+/* Whole packets, so a batch costs exactly its length. */
 static uint64_t batch_length(uint64_t rate_bps, uint64_t window_bytes, uint32_t packet_bytes)
 {
 	uint64_t bytes = min_u64(rate_bps / (S_NS / RLTP_PACE_BATCH_NS), RLTP_PACE_BATCH_BYTES);
@@ -37,8 +36,8 @@ void pace_set(struct pace *p, uint32_t window_fine, uint32_t packet_bytes, uint3
 	uint64_t packet = clamp_u64(packet_bytes, 1, BYTES_MAX);
 	uint64_t window = clamp_u64(window_fine, 1, (uint64_t)WIRE_WINDOW_MAX * CC_ONE) * packet;
 	bool whole = window_fine >= CC_ONE;
-	/* 1.25 times the window per round trip, so that normally the window limits the rate. The
-	 * pace alone enforces a window below one packet. */
+	/* 1.25 windows per round trip, so that normally the window limits the rate. Only the pace
+	 * enforces a window below one packet. */
 	uint64_t allowed = whole ? window * 5 / 4 : window;
 	uint64_t dearest = ((uint64_t)RLTP_PACE_GAP_MAX_NS << COST_SHIFT) / packet;
 	uint64_t cost = min_u64(((uint64_t)rtt_ns << (COST_SHIFT + 8)) / allowed, dearest);

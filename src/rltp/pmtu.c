@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Path MTU discovery (RFC 8899). The path may carry less than both interfaces. A session starts
- * with a size of every common path, and probes for the size that both sides accept. If that probe
- * is lost, it searches in between.
+/* Path MTU discovery (RFC 8899). A session starts with a size of every common path, and probes the
+ * size that both sides accept; if this is lost, it searches in between.
  *
- *  If long packets are lost and none arrives, it probes the floor and the current size. If only the
- *  floor is answered, this is a black hole, and the session falls back to the floor.
+ * If long packets are lost and none arrives, it probes the floor and the current size. If only the
+ * floor is answered, this is a black hole, and the session falls back to the floor.
  *
- *  On a path with RLTP_PATH_LONG, the first probe is a long frame. If the path does not carry it,
- * or later loses long frames, the session uses none until the address changes, and verifies the
- * size of datagrams.
+ * On a path with RLTP_PATH_LONG, the first probe is a long frame. After a loss of long frames, the
+ * session uses none until the address changes, and verifies the size of datagrams.
  *
- *  A lost probe does not indicate congestion, and each size is probed several times.
- *  docs/design/rltp.md "Path MTU". */
+ * A lost probe does not indicate congestion, and each size is probed several times.
+ * docs/design/rltp.md "Path MTU". */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* recent probe ids whose answers are accepted */
+/* recent probes whose answers are accepted */
 #define IDS_REMEMBERED 16
 
 static const uint8_t
@@ -56,7 +54,7 @@ static void search(struct rltp_session *s, uint16_t size, uint64_t now_ns)
 	p->deadline_ns = now_ns;
 }
 
-/* Starts a search with the largest size, because most paths carry an MTU of 1500 or 9000 bytes. */
+/* Starts with the largest size: most paths carry an MTU of 1500 or 9000 bytes. */
 static void search_all(struct rltp_session *s, uint64_t now_ns)
 {
 	s->io->pmtu.high = (uint16_t)(s->agreed + 64);
@@ -82,7 +80,7 @@ void pmtu_open(struct rltp_session *s, uint64_t now_ns)
 		search_all(s, now_ns);
 }
 
-/* Probes the floor and `size` in turn. */
+/* Probes the floor and `size` alternately. */
 static void verify(struct rltp_session *s, uint16_t size, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
@@ -96,7 +94,6 @@ static void verify(struct rltp_session *s, uint16_t size, uint64_t now_ns)
 	p->deadline_ns = now_ns;
 }
 
-/* Returns the longest payload of a new datagram. */
 static uint16_t datagram_unit(const struct rltp_session *s)
 {
 	return s->unit < s->whole ? s->unit : s->whole;
@@ -116,9 +113,9 @@ static bool cut_too_long(const struct rltp_message *m, uint16_t unit)
 	return m->status == DXP_OK && m->packet_count > 0 && m->unit > unit && m->bytes > unit;
 }
 
-/* Fails messages that were split into packets longer than `unit`: number and offset of a packet
- * never change. Packets in flight become RESYNC. A partly sent message gets one more packet, so
- * that the receiver is notified. */
+/* Fails messages split into packets longer than `unit`, because number and offset of a packet never
+ * change. Packets in flight become RESYNC. A partly sent message gets one more packet, which
+ * notifies the receiver. */
 static void cut_messages_end(struct rltp_session *s, uint16_t unit)
 {
 	struct rltp_io *io = s->io;
@@ -140,11 +137,10 @@ static void cut_messages_end(struct rltp_session *s, uint16_t unit)
 		if (entry->message->status == DXP_EPATH && entry->state != TX_LOST)
 			recovery_entry_lost(s, entry);
 	}
-	/* The remaining packets are short, so they were not lost because of their length. */
+	/* The remaining packets are short enough. */
 	io->probes = io->backoff = 0;
 }
 
-/* The path does not carry long frames. Messages already cut into them fail. */
 static void long_refuse(struct rltp_session *s)
 {
 	s->agreed = s->whole;
@@ -355,14 +351,14 @@ static void probe_carried(struct rltp_session *s, uint16_t size, uint64_t now_ns
 		}
 	} else if (size > s->unit) {
 		s->unit = size;
-		/* The probe was given up before its answer came, so larger sizes may pass too. */
+		/* The answer came late, so larger sizes may pass too. */
 		if (p->high <= size)
 			p->high = (uint16_t)(s->agreed + 64);
 		search_next(s, now_ns);
 	}
 }
 
-/* The answer to the larger of two probes with one id covers both. */
+/* Of two probes with one id, the answer to the larger one covers both. */
 static void answer_note(struct pmtu *p, const struct wire_pmtu *probe)
 {
 	if (p->answer_due && p->answer.id == probe->id && p->answer.bytes > probe->bytes)
@@ -392,6 +388,6 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 	uint32_t size = reported.bytes - WIRE_DATA_BYTES + session_overhead(s);
 	if (p->id - reported.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) ||
 	    size > s->agreed || size % 64 != 0)
-		return; /* not the answer to a current probe */
+		return; /* the answer belongs to no current probe */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes reliable packets to the layer above in the order of arrival, each until it is accepted
- * once. */
+/* Passes reliable packets to the layer above in the order of arrival, until each is accepted once.
+ */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-#define ECN_MARKED 3 /* ECN bits for "congestion experienced" (RFC 3168) */
+#define ECN_MARKED 3 /* ECN "congestion experienced" (RFC 3168) */
 
 static void nack_queue(struct rltp_session *s, const struct wire_nack_body *nack)
 {
 	if (s->io->nack_count == RLTP_NACKS_PENDING)
-		return; /* the peer retransmits the packet, which is then rejected again */
+		return; /* the peer retransmits the packet */
 	s->io->nacks[s->io->nack_count++] = *nack;
 }
 
@@ -58,7 +58,7 @@ static void packet_rejected(struct rltp_session *s, const struct wire_header *h,
 	nack_queue(s, &nack);
 }
 
-/* Keeps the time stamp of the newest transmission for the next acknowledgement. */
+/* Keeps the time stamp of the newest transmission, for the next ACK. */
 static void echo_note(struct rltp_io *io, const struct wire_header *h, uint64_t arrived_ns)
 {
 	if (io->echo_valid && seq_before(h->tx_ts, io->echo_ts))
@@ -87,8 +87,7 @@ static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload
 		io->ack_now = true;
 	}
 	if (had_holes && !rx_map_has_holes(&io->rx))
-		/* All holes are filled, so with this acknowledgement the sender can free its whole
-		 * window. */
+		/* The sender can free its whole window. */
 		io->ack_now = true;
 	io->gap_reported = false;
 	s->rx_count++;
@@ -106,8 +105,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 	if (h->payload_bytes > s->whole)
 		io->unacked_arrivals += h->payload_bytes / s->whole;
 	io->unacked_arrivals += h->flags & WIRE_FLAG_LAST ? RLTP_ACK_EVERY / RLTP_ACK_MESSAGES : 1;
-	/* The sender of a PUT waits for the acknowledgement. A NAP or a request will probably get
-	 * an answer that carries it. */
+	/* The sender of a PUT waits for the ACK; a NAP or request probably gets an answer that
+	 * carries it. */
 	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
 	/* The sender of a retransmission waits too. */
 	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE | WIRE_FLAG_RTX) ||
@@ -117,8 +116,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 		io->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;
 }
 
-/* False: go-back-N, and the packet is out of order. With NACKs, reports the gap once until `cum`
- * advances. */
+/* False: the peer uses go-back-N, and the packet is out of order. With NACKs, reports the gap once
+ * until `cum` advances. */
 static bool order_good(struct rltp_session *s, const struct wire_header *h)
 {
 	struct rltp_io *io = s->io;
@@ -171,7 +170,7 @@ static bool settles(const struct rltp_session *s, uint32_t psn)
 	return s->state == RLTP_OPEN && s->io && rx_map_test(&s->io->rx, psn) == RX_NEW;
 }
 
-/* Does not echo the time stamp: time in the device is not part of the round trip. */
+/* Time in the device is not part of the round trip, so its time stamp is not echoed. */
 void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes,
 			 uint64_t now_ns)
 {

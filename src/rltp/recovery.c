@@ -13,7 +13,6 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* retransmissions that late duplicates are matched with */
 #define REPEATS_REMEMBERED 64
 
 uint32_t session_window(const struct rltp_session *s)
@@ -60,7 +59,7 @@ static void rtt_sample(struct rltp_session *s, uint64_t sample_ns)
 		s->min_rtt_ns = rtt;
 	}
 	uint32_t error = rtt > s->srtt_ns ? rtt - s->srtt_ns : s->srtt_ns - rtt;
-	s->rttvar_ns = (uint32_t)((3ull * s->rttvar_ns + error) / 4); /* gain 1/4 as in RFC 6298 */
+	s->rttvar_ns = (uint32_t)((3ull * s->rttvar_ns + error) / 4); /* 1/4 as in RFC 6298 */
 	s->srtt_ns = (uint32_t)((7ull * s->srtt_ns + rtt) / 8);
 	s->min_rtt_ns = (uint32_t)min_u64(s->min_rtt_ns, rtt);
 	s->io->rack_rtt_ns = rtt;
@@ -88,8 +87,7 @@ static uint32_t echo_apply(struct rltp_session *s, const struct wire_ack *ack, u
 	return (uint32_t)max_u64(age_ns - hold_ns, 1);
 }
 
-/* Samples the round trip for an acknowledgement without echo. It uses packet cum - 1, if this
- * packet was sent only once. The sample includes the receiver's delay. */
+/* Without an echo, samples packet cum - 1 if it was sent once. Includes the receiver's delay. */
 static void rtt_from_entry(struct rltp_session *s, uint32_t cum, uint64_t arrived_ns)
 {
 	const struct tx_entry *entry = tx_entry_at(s->io, cum - 1);
@@ -137,7 +135,7 @@ static uint32_t bitmap_apply(struct rltp_session *s, uint32_t cum, const struct 
 	return fresh;
 }
 
-/* Otherwise a peer that never raises `cum` would keep the window full. */
+/* Skips acknowledged packets, because a peer that never raises `cum` would keep the window full. */
 static void settled_skip(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -154,8 +152,8 @@ uint64_t recovery_reorder_window(const struct rltp_session *s)
 }
 
 /* Declares packets lost that were sent before the newest arrived transmission, after the reorder
- * window. Returns their number. The list is in order of transmission, so the timer is set for the
- * first packet that is not late. */
+ * window; returns their number. The list is in send order: the first packet that is not late sets
+ * the timer. */
 static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -179,8 +177,8 @@ static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 	return found;
 }
 
-/* Reported duplicates show spurious retransmissions: makes the reorder window longer. clean_note
- * makes it shorter. */
+/* Duplicates show spurious retransmissions, which make the reorder window longer; clean_note makes
+ * it shorter. */
 static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 {
 	uint16_t fresh = (uint16_t)(dup_count - s->peer_dup_count);
@@ -189,7 +187,7 @@ static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 	if (fresh == 0 || fresh >= 0x8000)
 		return; /* no new duplicate, or an old acknowledgement */
 	s->peer_dup_count = dup_count;
-	/* A retransmitted held packet may cross its acknowledgement, which is no reordering. */
+	/* A retransmitted held packet may cross its acknowledgement. */
 	uint32_t excused = (uint32_t)min_u64(fresh, io->held_repeats);
 	io->held_repeats -= excused;
 	fresh = (uint16_t)(fresh - excused);
@@ -213,7 +211,7 @@ static void clean_note(struct rltp_io *io, uint32_t repeats)
 	io->reorder_steps /= 2;
 }
 
-/* Returns the number after the highest packet in the bitmap; `cum` if it is empty. */
+/* Returns the number after the highest packet in the bitmap, or `cum`. */
 static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 {
 	if (!ack || ack->sack_words == 0)
@@ -223,8 +221,7 @@ static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 	return last ? base + 64 - (uint32_t)__builtin_clzll(last) : base;
 }
 
-/* Reports the loss of `found` packets to congestion control. `inflight` is the weight of all
- * packets in flight before the loss. */
+/* `inflight` is the weight of packets in flight before the loss. */
 static void losses_note(struct rltp_session *s, uint32_t found, uint32_t inflight, uint64_t now_ns)
 {
 	if (found == 0)
@@ -316,8 +313,8 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 		io->reorder_deadline_ns = UINT64_MAX;
 }
 
-/* RFC 8985 waits two round trips before a tail probe. If the peer answers at once, 1.5 are enough;
- * otherwise its delay of acknowledgements is added. */
+/* RFC 8985 waits two round trips. If the peer answers at once, 1.5 are enough; otherwise its delay
+ * of acknowledgements is added. */
 static uint64_t probe_interval(const struct rltp_session *s)
 {
 	uint64_t srtt = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
@@ -356,8 +353,8 @@ static bool probes_left(const struct rltp_session *s)
 	return s->shared->tuning.recovery == RLTP_RACK && s->io->probes < RLTP_PROBES_MAX;
 }
 
-/* Returns when silence causes a probe or, after all probes, a timeout. UINT64_MAX while a probe is
- * due and not sent. */
+/* Returns when silence causes a probe or a timeout. UINT64_MAX while a probe is due and not sent.
+ */
 static uint64_t silence_deadline(const struct rltp_session *s)
 {
 	if (s->io->sent.count == 0 || (s->io->probe_due && s->io->lost.count > 0))
@@ -365,7 +362,7 @@ static uint64_t silence_deadline(const struct rltp_session *s)
 	return s->io->last_sent_ns + (probes_left(s) ? probe_interval(s) : timeout_interval(s));
 }
 
-/* Selects the newest packet: its acknowledgement shows which older ones are lost. */
+/* The newest packet's acknowledgement shows which older ones are lost. */
 static void probe_mark(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -375,7 +372,7 @@ static void probe_mark(struct rltp_session *s)
 	tx_entry_enter(io, newest, TX_LOST);
 	newest->cause = DATAGRAM_CAUSE_PROBE;
 	io->probes++;
-	/* A probe ignores the window, so it goes to the front of `lost`. */
+	/* The probe goes to the front of `lost`, because it ignores the window. */
 	while (tx_entry_first(io, &io->lost) != newest) {
 		struct tx_entry *other = tx_entry_first(io, &io->lost);
 		tx_entry_leave(io, other);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A REJECT answers a sealed frame of an unknown session, or a HELLO with other protection than
- * required. Its proof, a keyed hash, includes the tag of that frame. So it can be made only after
- * the frame, and with the fabric key. */
+ * required. Its proof includes the tag of that frame, so it can be made only after the frame, and
+ * with the fabric key. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -16,7 +16,6 @@ static const char label[] = "dxp REJECT";
 
 #define TEXT_BYTES (LABEL_BYTES + 12 + WIRE_TAG_BYTES)
 
-/* Writes the text whose keyed hash is the proof. */
 static void text_write(const struct wire_header *h, const struct wire_reject *r,
 		       const uint8_t tag[WIRE_TAG_BYTES], uint8_t text[TEXT_BYTES])
 {
@@ -32,7 +31,8 @@ static void text_write(const struct wire_header *h, const struct wire_reject *r,
 	memcpy(at + 12, tag, WIRE_TAG_BYTES);
 }
 
-/* The answer is not longer than the frame, so an attacker cannot amplify traffic. NULL: none. */
+/* Adds an answer that is not longer than the frame, against amplification. NULL: none is
+ * allowed. */
 static struct pending_reset *pending_add(struct rltp_endpoint *e, const struct wire_header *h,
 					 const struct udp_address *from, size_t frame_bytes,
 					 uint64_t now_ns)
@@ -91,7 +91,7 @@ void reject_build(struct rltp_endpoint *e, const struct pending_reset *p, uint64
 	e->counters.rejects_sent++;
 }
 
-/* Returns the tag of the frame that the REJECT may answer; NULL: none. */
+/* Returns the tag that the REJECT must quote; NULL: none. */
 static const uint8_t *answered_tag(const struct rltp_session *s, const struct wire_reject *r)
 {
 	if (r->code == WIRE_NACK_PROTECTION)

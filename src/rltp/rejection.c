@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that the receiver rejects. Without space, the packet waits and is retransmitted; a held
- * packet too, if no answer follows. A message rejected for good is abandoned, and RESYNC packets
- * fill its packet numbers. Cancelled messages complete in the same way. */
+/* Packets that the receiver rejects. Without space, or held without an answer, a packet waits and
+ * is retransmitted. A message rejected for good, or cancelled, is abandoned, and RESYNC packets
+ * fill its packet numbers. */
 #include <assert.h>
 
 #include <dxp/status.h>
@@ -9,8 +9,7 @@
 #include "rltp/internal.h"
 
 #define BACKOFF_MAX 6 /* doublings of the requested pause */
-/* us until a granted packet is retransmitted that was rejected nevertheless: late, or it crossed
- * the grant */
+/* us until a granted packet that was rejected late is retransmitted */
 #define GRANTED_US 1000
 
 int rltp_status_of_nack(uint32_t code)
@@ -32,7 +31,7 @@ static void message_rejected(struct rltp_session *s, struct rltp_message *m, int
 	struct rltp_io *io = s->io;
 
 	m->status = status;
-	/* Drops packets that are not built. Only the head of a flow can be partly built. */
+	/* Only the head of a flow can be partly built. */
 	if (m->next_sub != m->packet_count) {
 		assert(io->flows[m->flow].head == m);
 		m->packet_count = m->next_sub;
@@ -87,9 +86,9 @@ void rltp_session_messages(struct rltp_session *s,
 			visit(context, m);
 }
 
-/* A rejected packet detects losses like an acknowledged one. Otherwise, if the receiver waits for a
- * lost packet and rejects all others, this loss would not be detected. An answer to a
- * retransmission within the shortest round trip is ignored (RFC 8985, 6.2). */
+/* A rejection detects losses like an acknowledgement; otherwise a receiver that waits for a lost
+ * packet and rejects all others would hide the loss. An answer within the shortest round trip after
+ * a retransmission is ignored (RFC 8985, 6.2). */
 static void arrival_note(struct rltp_session *s, const struct tx_entry *entry, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -127,7 +126,7 @@ static void entry_busy(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 	entry_rejected(s, entry, (uint64_t)retry_us * US_NS << doublings, now_ns);
 }
 
-/* The packet has arrived, so its flow continues, and a missing answer is no loss. */
+/* The packet has arrived: its flow continues, and a missing answer is no loss. */
 static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t retry_us,
 		       uint64_t now_ns)
 {
@@ -136,7 +135,7 @@ static void entry_held(struct rltp_session *s, struct tx_entry *entry, uint32_t 
 	io->flows[entry->message->flow].refused -= entry->rejections > 0;
 	entry->rejections = 0;
 	if (entry->cause == DATAGRAM_CAUSE_HELD && entry->state == TX_SENT && io->held_repeats > 0)
-		/* answered, so the receiver will not report a duplicate */
+		/* the receiver will not report a duplicate */
 		io->held_repeats--;
 	entry->cause = DATAGRAM_CAUSE_HELD;
 	entry_wait(io, entry, (uint64_t)retry_us * US_NS, now_ns);
@@ -172,7 +171,7 @@ static bool is_named(const struct rltp_message *m, const struct wire_nack_body *
 	return m->waits && m->msg_id == nack->msg_id && m->index == nack->qp;
 }
 
-/* Returns the message that the NACK names; NULL if it is complete or never waited. */
+/* NULL: complete, or never waited. */
 static struct rltp_message *message_named(struct rltp_io *io, const struct wire_nack_body *nack)
 {
 	for (uint32_t i = 1; i < RLTP_FLOWS; i++)
@@ -185,7 +184,7 @@ static struct rltp_message *message_named(struct rltp_io *io, const struct wire_
 	return NULL;
 }
 
-/* A grant may arrive after a later one, so limits are only raised. */
+/* Grants may arrive in any order, so limits are only raised. */
 static void grant_apply(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	struct rltp_message *m = message_named(s->io, nack);
@@ -219,7 +218,7 @@ void rejection_settled(struct rltp_session *s, const struct tx_entry *entry)
 
 	if (m->waits || m->granted == UINT32_MAX)
 		return;
-	/* the first packet was accepted, so the message needs no grant */
+	/* the first packet was accepted */
 	m->granted = UINT32_MAX;
 	f->waited = false;
 }
@@ -245,8 +244,8 @@ void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack
 		return;
 	if (waits && entry->sub < nack->granted)
 		return; /* a grant, not a rejection */
-	/* Lost packets are retransmitted anyway, unless HELD shows that they arrived. Waiting
-	 * packets can still be rejected for good, if the receiver's device failed. */
+	/* Lost packets are retransmitted anyway, unless HELD shows that they arrived. Waiting ones
+	 * can still be rejected for good. */
 	if (entry->state != TX_SENT && !lasting && !(held && entry->state == TX_LOST))
 		return;
 	io->probes = 0;
@@ -265,7 +264,7 @@ void rejection_receive(struct rltp_session *s, const struct wire_nack_body *nack
 		entry_busy(s, entry, nack->retry_us, now_ns);
 }
 
-/* Searches the whole list, so it runs only once per deadline. */
+/* Walks the whole list, so it runs once per deadline. */
 static void wait_deadline_find(struct rltp_io *io)
 {
 	io->wait_deadline_ns = UINT64_MAX;

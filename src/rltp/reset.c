@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A RESET answers a packet of an unknown session; a BYE closes a session in order. Both carry a
- * token that only its maker and the peer know; a wrong one has no effect. */
+/* A RESET answers a packet of an unknown session; a BYE closes a session. Both carry a token that
+ * only its maker and the peer know. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -9,7 +9,7 @@
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
-/* Charges an answer to this peer. A share gets its first answer of a second in any case. */
+/* A share gets its first answer of a second in any case. */
 static bool reset_allowed(struct rltp_endpoint *e, uint16_t node, uint64_t now_ns)
 {
 	struct reset_counts *counts = &e->reset_counts;
@@ -27,8 +27,8 @@ static bool reset_allowed(struct rltp_endpoint *e, uint16_t node, uint64_t now_n
 struct pending_reset *reset_add(struct rltp_endpoint *e, const struct wire_header *h,
 				const struct udp_address *from, uint64_t now_ns)
 {
-	/* A packet from outside of the node table may name any source node. The answer is charged
-	 * to s->node, which belongs to the packet's address. */
+	/* A peer outside of the node table may name any source node; s->node belongs to its
+	 * address. */
 	const struct rltp_session *s = endpoint_peer_at(e, h->src_node, from);
 
 	if (e->reset_count == RESETS_PENDING || !s || !reset_allowed(e, s->node, now_ns))
@@ -43,7 +43,7 @@ void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 {
 	size_t frame_bytes = (size_t)h->header_bytes + h->payload_bytes;
 
-	/* The answer is not longer than the frame, so an attacker cannot amplify traffic. */
+	/* The RESET is not longer than the frame, against amplification. */
 	if (h->dst_session == 0 || frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES)
 		return;
 	struct pending_reset *p = reset_add(e, h, from, now_ns);
@@ -140,8 +140,7 @@ void reset_bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const st
 		e->counters.malformed++;
 		return;
 	}
-	/* The token is the one that this side sent in the handshake. A sealed frame needs none: its
-	 * tag is proof. */
+	/* This side sent the token in the handshake. A sealed frame needs none. */
 	if (s->state != RLTP_OPEN ||
 	    (!s->seal &&
 	     (bye.token ^ e->options.token(e->options.token_context, s->local_id)) != 0)) {

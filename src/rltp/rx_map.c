@@ -55,8 +55,7 @@ bool rx_map_set(struct rx_map *m, uint32_t psn)
 	return gap;
 }
 
-/* Returns the bits of 64 packets from cum + distance on; those before `cum` and from `end` on are
- * clear. */
+/* Returns the bits of 64 packets from cum + distance on. */
 static uint64_t word_from(const struct rx_map *m, uint32_t distance)
 {
 	uint32_t entry = entry_of(m->cum + distance), shift = entry % 64;
@@ -80,8 +79,7 @@ uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn)
 	return missing;
 }
 
-/* Selects `words_max` of the `words` words of the bitmap for a report. Returns how many to skip
- * from the oldest. */
+/* Selects `words_max` of `words` words for a report; returns how many to skip from the oldest. */
 static uint32_t part_choose(struct rx_map *m, uint32_t words, uint32_t words_max)
 {
 	uint32_t report = m->reports++, newest = words - words_max;

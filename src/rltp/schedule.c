@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions with work are in the ready queue, first come, first served. Other active sessions are in
- * a heap by deadline, idle ones in neither. A session in the ready queue may keep an old heap entry
- * until it is polled. The heap has space for every active session, so only schedule_reserve can
- * fail. */
+/* Sessions with work are in the ready queue, first come, first served; other active sessions in a
+ * heap by deadline. A session in the ready queue may keep an old heap entry until it is polled. The
+ * heap has space for every active session, so only schedule_reserve can fail. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -12,7 +11,7 @@
 
 #define SCHEDULE_MIN 8
 
-/* Reserves the heap. Also makes it smaller after many sessions have closed. */
+/* Also shrinks the heap after many sessions have closed. */
 int schedule_reserve(struct schedule *q, uint32_t sessions)
 {
 	uint32_t space = q->space ? q->space : SCHEDULE_MIN;

@@ -23,8 +23,8 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	return DXP_OK;
 }
 
-/* Updates the receive window. Active sessions share four fifths of the link's buffer; one fifth is
- * for acknowledgements and bursts. */
+/* Active sessions share four fifths of the link's buffer; the rest is for acknowledgements and
+ * bursts. */
 static void active_count(struct rltp_shared *shared, int change)
 {
 	shared->active += (uint32_t)change;
@@ -151,7 +151,7 @@ uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 {
 	if (rltp_session_busy(s))
 		return s->received_ns + max_u64(s->patience_ns, RLTP_DEAD_NS);
-	/* The peer of an incomplete message gets more time to send the rest or cancel it. */
+	/* The peer of an incomplete message gets more time to send or cancel it. */
 	return s->partial > 0 ? s->received_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
 			      : UINT64_MAX;
 }
@@ -200,8 +200,7 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	return DXP_OK;
 }
 
-/* Returns the round trip of the HELLO; 0 if it was sent several times, because it is unknown which
- * one was answered. */
+/* Returns the round trip of a HELLO that was sent once; 0: none. */
 static uint64_t handshake_rtt(const struct rltp_session *s, const struct wire_hello *peer,
 			      uint64_t now_ns)
 {
@@ -266,7 +265,6 @@ static struct rltp_message *message_remove(struct rltp_session *s)
 		tx_entry_leave(io, entry);
 		entry->state = TX_FREE;
 		flow_settled(io, entry);
-		/* A message returns with its last packet. */
 		if (--m->unacked == 0 && m->next_sub == m->packet_count)
 			return m;
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes and checks the tags of handshakes, and of the frames that belong to them. Tags are hashes
- * keyed by the fabric key. */
+/* Tags of handshakes and of frames that belong to them: hashes keyed by the fabric key. */
 #include <string.h>
 
 #include "rltp/endpoint_internal.h"
@@ -15,7 +14,6 @@ bool endpoint_authenticate(const struct rltp_endpoint *e, enum rltp_key key, con
 	return key != RLTP_KEY_FORMER;
 }
 
-/* Compares in constant time. */
 static bool tags_equal(const uint8_t a[WIRE_TAG_BYTES], const uint8_t b[WIRE_TAG_BYTES])
 {
 	volatile uint8_t difference = 0;

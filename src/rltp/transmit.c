@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the next datagram, in this order: NACKs, acknowledgements, credits, keepalive, path MTU
- * probes, retransmissions, new packets. Only the last two obey the window and the pace; tail probes
- * ignore both. */
+/* Builds the next datagram, in this order: NACKs, ACKs, credits, keepalive, path MTU probes,
+ * retransmissions, new packets. Only the last two obey window and pace; tail probes ignore both. */
 #include <assert.h>
 #include <string.h>
 
@@ -31,7 +30,7 @@ void transmit_header_begin(const struct rltp_session *s, uint8_t type, uint64_t 
 
 /* bytes */
 #define UNIT_STEP 64
-/* data that only the last packet carries */
+/* only in the last packet */
 #define RIDERS (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER)
 
 static uint8_t riders_bytes(uint16_t flags)
@@ -50,8 +49,7 @@ static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 }
 
 /* All packets but the last have this size, so that the receiver can compute offsets. If immediate
- * data and trailer need their own packet, the one before must be full, perhaps with a smaller
- * size. */
+ * data and trailer need their own packet, the one before must be full. */
 static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 {
 	for (uint16_t u = unit; m->flags & RIDERS && u > UNIT_STEP && m->bytes > u;
@@ -63,9 +61,9 @@ static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 	return unit;
 }
 
-/* Returns the payload of the fewest long frames for a message, of about equal length, so that the
- * receiver places one while the next is sent. A frame is not longer than the window, so that
- * sessions on a slow path send as little as they would in datagrams. */
+/* Returns the payload of the fewest long frames, of about equal length, so that one is placed while
+ * the next is sent. A frame is not longer than the window, so slow paths get no larger bursts than
+ * with datagrams. */
 static uint16_t unit_long(const struct rltp_session *s, const struct rltp_message *m)
 {
 	uint32_t most = (uint32_t)min_u64((uint64_t)session_window(s) * s->whole, s->unit);
@@ -76,7 +74,6 @@ static uint16_t unit_long(const struct rltp_session *s, const struct rltp_messag
 	return (uint16_t)min_u64(unit, most);
 }
 
-/* Sets the packets' payload, and their weight if it is above 1. */
 static void unit_set(const struct rltp_session *s, struct rltp_message *m)
 {
 	uint32_t plain = (s->unit < s->whole ? s->unit : s->whole) - session_overhead(s);
@@ -89,8 +86,8 @@ static void unit_set(const struct rltp_session *s, struct rltp_message *m)
 	m->weight = (uint16_t)((m->unit - 1) / s->whole + 1);
 }
 
-/* Splits the message into packets. If the peer's version does not support the message, it becomes a
- * RESYNC, which keeps its position in the stream. */
+/* A message that the peer's version does not support becomes a RESYNC, which keeps its position in
+ * the stream. */
 static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 {
 	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
@@ -142,8 +139,7 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struc
 	out->header_bytes = p->header.header_bytes;
 	out->segment_bytes = session_segment(s, p->header.header_bytes + p->header.payload_bytes);
 	out->slice_count = p->slice_count;
-	/* Assignment for the usual single slice: a memcpy of variable length would use a slow
-	 * string instruction. */
+	/* A memcpy of variable length would use a slow string instruction. */
 	if (p->slice_count == 1)
 		out->slices[0] = p->slices[0];
 	else
@@ -177,8 +173,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_entry *entr
 	datagram_finish(s, &p, out);
 	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
 			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);
-	/* If there are no holes, the field cum_ack of this packet replaces a delayed
-	 * acknowledgement. */
+	/* Without holes, cum_ack of this packet replaces a delayed ACK. */
 	if (!rx_map_has_holes(&s->io->rx)) {
 		s->io->ack_deadline_ns = UINT64_MAX;
 		s->io->unacked_arrivals = 0;
@@ -200,7 +195,7 @@ static void entry_sent(struct rltp_io *io, struct tx_entry *entry, uint64_t now_
 	tx_entry_enter(io, entry, TX_SENT);
 }
 
-/* The window or the pace blocks the next packet; congestion control must know. */
+/* The window or the pace blocks the next packet. */
 static bool held_back(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -248,8 +243,7 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct datagram
 	return true;
 }
 
-/* Retransmits a packet that was rejected for lack of space, or is held without an answer, after its
- * pause. */
+/* Retransmits, after its pause, a packet rejected for lack of space or held without an answer. */
 static bool rejected_next(struct rltp_session *s, uint64_t now_ns, struct datagram *out)
 {
 	struct rltp_io *io = s->io;
@@ -295,8 +289,8 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	if (m->next_sub == m->packet_count)
 		flow_remove_head(s, index);
 	entry_sent(io, entry, now_ns);
-	/* A packet that fills the window or ends a grant requests an acknowledgement without delay,
-	 * because the sender waits for it. */
+	/* A packet that fills the window or ends a grant requests an ACK at once, because the
+	 * sender waits for it. */
 	bool probes = entry->sub + 1 == m->granted;
 	uint16_t flags =
 		probes || (io->inflight >= window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
@@ -308,13 +302,12 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, str
 	return true;
 }
 
-/* New packets must wait for the arbiter. */
 static bool new_first(const struct rltp_session *s, uint32_t mask, uint64_t now_ns)
 {
 	return mask == 0 && (flow_channels(s) & ~arbiter_blocked(&s->shared->arbiter, now_ns)) != 0;
 }
 
-/* Alternates even after failed attempts. Otherwise, with a window of one packet, one kind could
+/* Alternates even after failed attempts; with a window of one packet, one kind could otherwise
  * block the other forever. */
 static bool send_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns, struct datagram *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ring of packets in flight, indexed by packet number. Lists link sent packets in order of
- * transmission, lost ones in order of detection, and rejected ones that wait. Links are indices, so
- * that the ring can be reallocated. */
+/* The ring of packets in flight, by packet number. Lists link sent packets in send order, lost ones
+ * in order of detection, and rejected ones. Links are indices, so that the ring can be reallocated.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static bool tx_ring_grow(struct rltp_io *io, uint32_t next)
 	return true;
 }
 
-/* If memory for a longer ring is short, the window stays shorter. This is not an error. */
+/* Out of memory is no error: the window stays shorter. */
 bool tx_ring_has_space(struct rltp_session *s)
 {
 	uint32_t span = s->tx_next - s->io->tx_una;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Default callbacks for a layer above without message order, memory to free or credits; it adds
- * only `fill`, `done` and `deliver`. */
+/* Default callbacks for a layer above that needs only `fill`, `done` and `deliver`. */
 #ifndef RLTP_USER_H
 #define RLTP_USER_H
 

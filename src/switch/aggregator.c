@@ -82,8 +82,7 @@ static void aggregator_open(struct aggregator *aggregator, const struct inc_head
 	*aggregator = fresh;
 }
 
-/* Compares operations, except element counts of a broadcast: only the root's contribution has
- * elements. */
+/* Element counts of a broadcast may differ: only the root's contribution has elements. */
 static bool aggregator_agrees(const struct aggregator *aggregator, const struct inc_header *h)
 {
 	return aggregator->op == h->op && aggregator->type == h->type &&
@@ -136,8 +135,7 @@ static void fold(const struct sw_group *g, struct aggregator *aggregator, unsign
 	fold_waiting(g, aggregator);
 }
 
-/* Stores a broadcast's data. Only the root or a child switch may send it, once; returns false
- * otherwise. */
+/* Only the root or a child switch may send a broadcast's data, once; else false. */
 static bool broadcast_store(const struct sw_group *g, struct aggregator *aggregator, unsigned child,
 			    const struct inc_packet *p)
 {
@@ -198,8 +196,8 @@ static void duplicate(struct sw *s, struct sw_group *g, struct aggregator *aggre
 	}
 }
 
-/* Returns the segment's aggregator, after a reset if it held an older segment; NULL: it holds a
- * newer one. */
+/* The segment's aggregator, after a reset if it held an older segment; NULL: it holds a newer
+ * one. */
 static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_header *h,
 					 uint64_t now_ns)
 {
@@ -207,9 +205,8 @@ static struct aggregator *aggregator_for(struct sw_group *g, const struct inc_he
 
 	if (aggregator->state != AGGREGATOR_EMPTY && aggregator->seq == h->req_id)
 		return aggregator;
-	/* The user-space plane and the XDP plane share the sequence numbers. So an aggregator here
-	 * may stay unused while the XDP plane uses many numbers. After SWITCH_STALE_NS the
-	 * aggregator accepts any number. */
+	/* The planes share the sequence numbers, so an aggregator here may stay unused while the
+	 * XDP plane uses many. After SWITCH_STALE_NS it accepts any number. */
 	if (aggregator->state != AGGREGATOR_EMPTY && seq_before(h->req_id, aggregator->seq) &&
 	    now_ns - aggregator->touched_ns < SWITCH_STALE_NS)
 		return NULL;
@@ -287,7 +284,7 @@ static bool key_right(const struct sw_group *g, const struct inc_packet *p)
 	return p->roce.opcode == ROCE_RC_SEND_ONLY || p->roce.qkey == g->qkey;
 }
 
-/* Returns the child's index, or -1 if no child sent the packet, or the header does not match. */
+/* -1: no child sent the packet, or the header does not match. */
 static int contributor(const struct sw_group *g, const struct arrival *a)
 {
 	const struct inc_header *h = &a->packet->header;
@@ -300,7 +297,7 @@ static int contributor(const struct sw_group *g, const struct arrival *a)
 	return child;
 }
 
-/* Returns true if the data fits an aggregator, and a member or switch may send it. */
+/* The data fits an aggregator, and a member or switch may send it. */
 static bool data_sound(const struct sw_group *g, const struct inc_packet *p)
 {
 	const struct inc_header *h = &p->header;
@@ -338,8 +335,8 @@ static void group_data_receive(struct sw *s, struct sw_group *g, const struct ar
 	}
 }
 
-/* Fields that the format lacks: the sender shows the direction; the group has the epoch and
- * req_id's high bits. */
+/* The format lacks fields: the sender shows the direction; the group has the epoch and req_id's
+ * high bits. */
 static void compat_complete(struct sw_group *g, const struct arrival *a, struct inc_header *h)
 {
 	int child = group_child(g, a->path->from_ip, a->path->from_port);

@@ -101,8 +101,8 @@ static void groups_answer(const struct sw *s, uint64_t now_ns, struct inc_answer
 		group_row(s, s->groups[i], now_ns, &out->groups[out->count++]);
 }
 
-/* Returns a count. `index` counts causes (INC_CAUSE_...), then statuses of data packets; *cause:
- * the reason's number in the answer. */
+/* `index` counts causes (INC_CAUSE_...), then statuses of data packets; *cause: the reason's number
+ * in the answer. */
 static const struct rejection *rejection_at(const struct sw *s, unsigned index, uint8_t *cause)
 {
 	if (index < INC_CAUSES) {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Switches below this one, for readers of its counters. Anyone can forge a QUERY, so the address
- * of a switch that only forwarded one never replaces that of a switch in a group. */
+/* Switches below this one, for readers of its counters. Anyone can forge a QUERY, so a switch that
+ * only forwarded one never replaces a switch in a group. */
 #include "switch/core.h"
 
-/* Returns true if `a` is to be replaced before `b`. */
+/* `a` is to be replaced before `b`. */
 static bool replaced_before(const struct below *a, const struct below *b)
 {
 	return a->grouped != b->grouped ? !a->grouped : a->seen_ns < b->seen_ns;
 }
 
-/* Returns true if the switch was seen within SWITCH_BELOW_NS. */
 static bool recent(const struct below *b, uint64_t now_ns)
 {
 	return b->ip != 0 && now_ns - b->seen_ns < SWITCH_BELOW_NS;

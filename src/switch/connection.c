@@ -308,7 +308,7 @@ bool connection_partial_post(struct sw *s, struct sw_group *g, const struct inc_
 	return segment_post(s, g->parent_connection, h, aggregator);
 }
 
-/* Makes connections with expired timers due, and finds the next timer. */
+/* Connections with expired timers become due; finds the next timer. */
 static void timers_check(struct sw *s, uint64_t now_ns)
 {
 	if (now_ns < s->timer_ns)

@@ -174,7 +174,7 @@ static int index_of(const struct sw *s, const struct inc_control *c)
 	return position >= 0 && c->path[position].ip == s->options.ip ? position : -1;
 }
 
-/* Returns true for member 0 (at the root), or the switch above on the path. */
+/* The sender must be member 0 (at the root), or the switch above on the path. */
 static bool sender_right(const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -243,7 +243,7 @@ static bool notice_sound(const struct sw *s, const struct request *r, int positi
 	       !(below.is_switch && below.ip == s->options.ip);
 }
 
-/* Checks the mode: the switch must support it, and mode Node allows one member per host. */
+/* The switch must support the mode, and mode Node allows one member per host. */
 static bool mode_permits(const struct sw *s, const struct sw_group *g, const struct sw_child *child,
 			 unsigned index)
 {
@@ -256,8 +256,8 @@ static bool mode_permits(const struct sw *s, const struct sw_group *g, const str
 	return true;
 }
 
-/* Records the child through which the NOTIFY came; installs a new group. Returns INC_CAUSE_NONE or
- * a cause. */
+/* Records the child through which the NOTIFY came; installs a new group. INC_CAUSE_NONE, or a
+ * cause. */
 static unsigned notice_install(struct sw *s, const struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -322,8 +322,8 @@ static void notify(struct sw *s, struct request *r, int position)
 		notice_reject(s, r, cause);
 }
 
-/* Forwards the KILL even without the group, which another member's KILL may have freed. But anyone
- * may send such a KILL, so they are limited. */
+/* Forwards the KILL even without the group, which another member's KILL may have freed. Anyone may
+ * send such a KILL, so they are limited. */
 static void end_group(struct sw *s, struct request *r, int position)
 {
 	const struct inc_control *c = &r->control;
@@ -394,7 +394,7 @@ void control_renew_receive(struct sw *s, const struct arrival *a)
 
 /* ---- rejection by the parent ---- */
 
-/* Frees a group that the parent has lost, and sends REFUSED, which spares the children a
+/* The parent has lost the group: frees it, and sends REFUSED, which spares the children a
  * timeout. */
 void control_rejected_receive(struct sw *s, const struct arrival *a)
 {

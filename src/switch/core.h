@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Private structures of the core; the interface is switch.h.
+/* Private structures of the core.
  *
  * Invariants: a live group is in `groups` and its hash bucket; with packets to send, in the list
  * from output_first; an aggregator is in its queue at most once. Slices of switch_send point into
@@ -45,9 +45,8 @@ enum aggregator_state {
 };
 
 /* Combines the contributions to one segment. `data` has `child_count` positions of `stride` bytes.
- * Position 0 holds the fold of the first `folded` contributions, and later the result. Position i
- * holds the contribution of child i if it arrived before the contributions of all earlier children
- * did. */
+ * Position 0 has the fold of the first `folded` contributions, later the result; position i that of
+ * child i if it arrived before those of all earlier children. */
 struct aggregator {
 	uint32_t seq;
 	uint8_t state;  /* enum aggregator_state */
@@ -57,7 +56,7 @@ struct aggregator {
 	uint32_t call_elements;
 	/* contributions that arrived; those in the fold */
 	uint16_t arrived, folded;
-	/* of the data, 0: none yet; from one position to the next */
+	/* bytes of data, 0: none yet; bytes from one position to the next */
 	uint16_t bytes, stride;
 	uint16_t due_count; /* children in `due` */
 	bool queued;
@@ -197,11 +196,10 @@ unsigned group_install(struct sw *s, const struct inc_control *c, const struct i
 		       uint32_t parent_ip, struct sw_group **out, uint64_t now_ns);
 void group_free(struct sw *s, struct sw_group *g);
 
-/* Returns the child's index, or -1. */
+/* -1: no such child. */
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port);
 
-/* Returns INC_CAUSE_ID if it contradicts a known child. *changed: new, or its lowest member
- * fell. */
+/* INC_CAUSE_ID: contradicts a known child. *changed: new, or its lowest member fell. */
 unsigned group_child_set(struct sw_group *g, unsigned index, const struct sw_child *child,
 			 bool *changed);
 
@@ -222,8 +220,7 @@ void aggregator_data_receive(struct sw *s, const struct arrival *a);
 
 /* ---- below.c ---- */
 
-/* Notes that a switch is below this one. `grouped`: as a child in a group; else it has forwarded a
- * QUERY. */
+/* A switch is below this one. `grouped`: as a child in a group; else it has forwarded a QUERY. */
 void below_note(struct sw *s, uint32_t ip, bool grouped, uint64_t now_ns);
 
 /* ---- control.c ---- */
@@ -243,10 +240,10 @@ struct message *message_answer_new(struct sw *s, uint8_t **rows);
 
 /* ---- reject.c ---- */
 
-/* Returns whether the limits allow an answer to `ip`. */
+/* True: the limits allow an answer to `ip`. */
 bool reject_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
 
-/* Return whether one more answer to this address, or query from it, is allowed, and count it. */
+/* True: one more answer to this address, or query from it, is allowed; counts it. */
 bool reject_answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 bool reject_query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 /* The same for a KILL of an unknown group. */
@@ -258,11 +255,11 @@ struct rejecting {
 	int status; /* an enum dxp_status */
 };
 
-/* Counts a rejection. `send_rejected`: also answers by REFUSED, within the limits. */
+/* Counts the rejection. `send_rejected`: also answers by REFUSED, within the limits. */
 void reject_packet(struct sw *s, const struct arrival *a, const struct rejecting *what,
 		   bool send_rejected);
 
-/* Does what reject_packet() does, with the packet's own group and key. */
+/* The same with the packet's own group and key. */
 void reject_data(struct sw *s, const struct arrival *a, int status, bool send_rejected);
 
 /* Queues a REFUSED about packet `about`, to `ip`, from `port`. */
@@ -271,7 +268,7 @@ void reject_send(struct sw *s, const struct inc_header *about, uint32_t qkey, ui
 
 /* ---- connection.c: RC framing ---- */
 
-/* Processes an RC packet, or one to queue pair 1. */
+/* Receives an RC packet, or one to queue pair 1. */
 void connection_receive(struct sw *s, const uint8_t *data, size_t bytes,
 			const struct roce_path *path, uint64_t now_ns);
 

@@ -95,8 +95,8 @@ static bool group_allocate(struct sw_group *g)
 	g->buckets = calloc(buckets, sizeof(*g->buckets));
 	g->aggregators = calloc(aggregators, sizeof(*g->aggregators));
 	g->queue = calloc(aggregators, sizeof(*g->queue));
-	/* Does not clear this memory, because all data is written before it is read. Pages that are
-	 * never touched take no memory. */
+	/* Not cleared: all data is written before it is read, and untouched pages take no
+	 * memory. */
 	g->data = malloc(aggregators * aggregator_bytes(g));
 	if (!g->children || !g->connections || !g->buckets || !g->aggregators || !g->queue ||
 	    !g->data)
@@ -136,8 +136,8 @@ static uint64_t lease_ns(const struct sw *s, const struct inc_control *c)
 	return ms * MS_NS;
 }
 
-/* Returns a cause if the groups that member 0's address has already leave too little for other
- * addresses: an address gets at most SWITCH_SHARE times what remains free. */
+/* A cause if the groups of member 0's address leave too little for other addresses: an address gets
+ * at most SWITCH_SHARE times what remains free. */
 static unsigned share_cause(const struct sw *s, uint32_t first_ip)
 {
 	uint64_t memory_bytes = 0;

@@ -46,7 +46,7 @@ bool input_empty(const struct input *a);
 void input_put(struct input *a, enum input_class class, const struct roce_path *path,
 	       const uint8_t *data, size_t bytes);
 
-/* Dequeues a packet, valid until the next input_put(). NULL: both queues are empty. */
+/* Valid until the next input_put(). NULL: both queues are empty. */
 const struct input_packet *input_next(struct input *a);
 
 const struct input_counters *input_counters(const struct input *a);

@@ -27,7 +27,7 @@
 /* by which attached programs are found */
 #define SWITCH_KERNEL_NAME "dxp_allreduce"
 
-/* Only value of map `config`. */
+/* The only value of map `config`. */
 struct kernel_config {
 	__u32 own_ip_be; /* of the switch; 0: no packet is accepted yet */
 	__u32 check_icrc;
@@ -88,9 +88,9 @@ struct kernel_aggregator {
 	__u64 arrived; /* bits of children that contributed */
 	__u64 sent_ns; /* partial result last sent to the parent */
 	struct kernel_call call;
-	__u32 src_rank; /* of packets with the result */
+	__u32 src_rank; /* src_rank of packets with the result */
 	__u8 used, folded, has_result, status;
-	__u16 elements; /* in `data` */
+	__u16 elements; /* number of elements in `data` */
 	__u8 flags, unused[5];
 	/* if `folded`, partial result; if `has_result`, result */
 	__u64 data[SWITCH_KERNEL_WORDS];

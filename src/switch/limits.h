@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits of the switch, with unit and reason. */
+/* Limits of the switch. */
 #ifndef SWITCH_LIMITS_H
 #define SWITCH_LIMITS_H
 

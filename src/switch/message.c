@@ -123,7 +123,7 @@ static struct inc_header segment_header(const struct sw_group *g,
 	};
 }
 
-/* Appends a packet. A result goes to many children, so a full segment's CRC is computed once. */
+/* A result goes to many children, so a full segment's CRC is computed once. */
 static void segment_give(const struct sw *s, const struct sw_group *g,
 			 struct aggregator *aggregator, const struct inc_header *h,
 			 const struct roce_path *path, struct inc_batch *out)
@@ -174,7 +174,7 @@ static void result_give(struct sw *s, struct sw_group *g, struct aggregator *agg
 	aggregator->due_count--;
 }
 
-/* Appends all that is due to g->cursor. Returns false if the batch is full. */
+/* All that is due to g->cursor. False: the batch is full. */
 static bool group_output_give(struct sw *s, struct sw_group *g, struct inc_batch *out, size_t space,
 			      uint64_t now_ns)
 {

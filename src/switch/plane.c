@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attaches the XDP program to ports by BPF links, which the kernel removes when the process
- * exits. */
+/* Attaches the XDP program by BPF links, which the kernel removes when the process exits. */
 #include "switch/plane_group.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Control plane of the embedded XDP program: loads and attaches it, fills its maps with groups,
- * lists and removes attachments. These go when the process exits, even by SIGKILL. */
+/* Control plane of the embedded XDP program: loads and attaches it, fills its maps, lists and
+ * removes attachments. These go when the process exits, even by SIGKILL. */
 #ifndef SWITCH_PLANE_H
 #define SWITCH_PLANE_H
 

@@ -21,16 +21,15 @@ static int index_of(const struct plane_groups *g, uint32_t id)
 	return -1;
 }
 
-/* Returns true if no run of the program can still use the group that had the entry. */
+/* No run of the program can still use the entry's former group. */
 static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 {
 	return now_ns - g->at[at].freed_ns >= PLANE_REST_NS;
 }
 
-/* Returns a free entry, or -1. Storing a port map blocks for some 10 ms, until no run uses the old
- * one, so plane_groups_fill stores them before the first group. Preferred are entries with a map,
- * free for PLANE_REST_NS; then those without a map; last those freed recently, which need a new
- * map. */
+/* A free entry, or -1. Storing a port map blocks for some 10 ms, until no run uses the old one, so
+ * plane_groups_fill stores them before the first group. Preferred are entries with a map, free for
+ * PLANE_REST_NS; then those without a map; last those freed recently, which need a new map. */
 static int index_free(const struct plane_groups *g, uint64_t now_ns)
 {
 	int fresh = -1, tired = -1;
@@ -50,7 +49,7 @@ static int index_free(const struct plane_groups *g, uint64_t now_ns)
 	return fresh >= 0 ? fresh : tired;
 }
 
-/* Returns false if the address is unknown, or its interface is no port of this plane. */
+/* False: unknown address, or its interface is no port of this plane. */
 static bool neighbour_of(const struct plane *p, uint32_t ip, struct kernel_neighbour *out)
 {
 	uint32_t ip_be = __builtin_bswap32(ip);

@@ -30,7 +30,7 @@ static bool is_dxp(uint32_t program_id)
 	return own;
 }
 
-/* Returns the program's id if it has this program's name; 0: none. */
+/* 0: no program of this name. */
 static uint32_t program_on(unsigned ifindex, bool *native)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, q);
@@ -63,7 +63,7 @@ int plane_list(void (*row)(void *context, const char *interface, uint32_t progra
 	return DXP_OK;
 }
 
-/* Returns the BPF link to the interface; -1: none. */
+/* -1: none. */
 static int link_of(uint32_t program_id, unsigned ifindex)
 {
 	uint32_t id = 0;

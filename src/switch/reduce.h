@@ -15,7 +15,7 @@
 /* Combines elements at any alignment, without overlap. The caller has checked dxp_inc_defined. */
 typedef void (*reduce_fn)(void *into, const void *from, size_t elements);
 
-/* Returns the fastest loop on this processor; NULL: undefined on this type. */
+/* The fastest loop on this processor; NULL: undefined on this type. */
 reduce_fn reduce_function(enum dxp_inc_op op, enum dxp_inc_type type);
 
 #endif

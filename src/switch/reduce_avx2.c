@@ -15,7 +15,7 @@
 #define ROUND_EVEN (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define FP16_OF(v) _mm256_cvtps_ph(v, ROUND_EVEN)
 
-/* Returns all ones where the comparison is true. */
+/* All ones where the comparison is true. */
 static inline __m128i halves_of(__m256 mask)
 {
 	__m256i wide = _mm256_castps_si256(mask);
@@ -52,8 +52,7 @@ static const reduce_fn fp16_loops[DXP_INC_OPS] = {
 	[DXP_INC_MAX] = max_fp16_eight,
 };
 
-/* Detects F16C. The result is cached, because CPUID can take microseconds under a hypervisor; clang
- * 14 has no name for F16C. */
+/* Cached, because CPUID can take microseconds under a hypervisor; clang 14 has no name for F16C. */
 static bool f16c_here(void)
 {
 	static _Atomic int known = -1;

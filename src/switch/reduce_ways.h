@@ -5,10 +5,10 @@
 
 #include "switch/reduce.h"
 
-/* Returns NULL if undefined on this type. */
+/* NULL: undefined on this type. */
 reduce_fn reduce_plain(enum dxp_inc_op op, enum dxp_inc_type type);
 
-/* Returns NULL if undefined on this type, or without AVX2. */
+/* NULL: undefined on this type, or no AVX2. */
 reduce_fn reduce_avx2(enum dxp_inc_op op, enum dxp_inc_type type);
 
 #endif

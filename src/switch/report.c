@@ -98,7 +98,7 @@ struct counted {
 	unsigned below_count;
 };
 
-/* Waits for the loop's counters. Returns false if it does not run. */
+/* False: the loop does not run. */
 static bool counted_get(struct report *r, struct counted *out)
 {
 	const uint64_t until_ns = clock_now_ns() + LOOP_WAIT_NS;

@@ -23,7 +23,7 @@ int report_open(const struct report_options *options, struct report **out);
 /* Accepts NULL. */
 void report_close(struct report *r);
 
-/* Loop: returns whether the thread waits for report_serve. Accepts NULL. */
+/* Loop: the thread waits for report_serve. Accepts NULL. */
 bool report_wanted(const struct report *r);
 /* Loop: copies the counters for the thread. */
 void report_serve(struct report *r, const struct sw *s, uint64_t now_ns);

@@ -55,7 +55,7 @@ static uint32_t host_order(const struct sockaddr *any)
 	return ntohl(v4.sin_addr.s_addr);
 }
 
-/* Compares addresses. On loopback, all addresses of its network are this host's. */
+/* On loopback, all addresses of its network are this host's. */
 static bool address_is(const struct ifaddrs *a, uint32_t ip)
 {
 	if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)
@@ -106,7 +106,7 @@ static int name_order(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Returns false if `own` is no bridge. *more: above SWITCH_KERNEL_PORTS. */
+/* False: `own` is no bridge. *more: above SWITCH_KERNEL_PORTS. */
 static bool bridge_ports(struct serve_ports *out, bool *more)
 {
 	char path[64 + SERVE_NAME_BYTES];
@@ -201,8 +201,7 @@ static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 	return plane_open(&p, &v->plane, why);
 }
 
-/* Opens the XDP plane. With SERVE_PLANE_AUTO, a failure is only logged, and user space computes
- * all. */
+/* With SERVE_PLANE_AUTO, a failure is only logged, and user space computes all. */
 static int kernel_open(struct server *v)
 {
 	char why[PLANE_WHY_BYTES] = "";
@@ -309,7 +308,7 @@ static int input_start(struct server *v)
 	return status;
 }
 
-/* Opens all parts; after a failure the caller closes what is open. */
+/* After a failure the caller closes what is open. */
 static int server_start(struct server *v)
 {
 	int status = addresses_find(v);
@@ -367,7 +366,7 @@ static struct roce_path path_from(const struct server *v, uint32_t ip, uint16_t 
 		.from_ip = ip, .from_port = port, .to_ip = v->core.ip, .to_port = ROCE_PORT};
 }
 
-/* Returns true if all packets have one class, and none waits in a queue. */
+/* All packets have one class, and none waits in a queue. */
 static bool batch_alike(const struct server *v, size_t count)
 {
 	if (!input_empty(v->input))
@@ -411,8 +410,8 @@ static size_t queued_accept(struct server *v, uint64_t now_ns)
 	return count;
 }
 
-/* Receives several batches if both classes have packets, so that the arbiter decides the order, not
- * the socket. Returns the packets received or passed to the core. */
+/* Several batches if both classes have packets, so that the arbiter decides the order, not the
+ * socket. Returns the packets received or passed to the core. */
 static size_t receive(struct server *v)
 {
 	size_t total = 0, count;
@@ -464,7 +463,7 @@ static bool has_groups(const struct server *v, uint64_t now_ns)
 	return a.self.groups > 0;
 }
 
-/* Returns false to stop. Starts to drain groups on request. */
+/* False: stop. Starts to drain groups on request. */
 static bool goes_on(struct server *v, uint64_t now_ns)
 {
 	if (*v->options->stop)
@@ -479,8 +478,8 @@ static bool goes_on(struct server *v, uint64_t now_ns)
 	return has_groups(v, now_ns);
 }
 
-/* Polls until packets, the deadline or the end of the spin; returns the number of packets. Yields,
- * because the sender may need this processor. */
+/* Polls until packets, the deadline or the end of the spin; returns the packets. Yields, because
+ * the sender may need this processor. */
 static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 {
 	uint64_t until_ns = min_u64(now_ns + v->spin.budget_ns, deadline_ns);

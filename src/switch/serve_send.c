@@ -105,7 +105,7 @@ static unsigned entry_make(struct senders *s)
 	return oldest;
 }
 
-/* Marks a used port, logged once until such ports are tried again. */
+/* Logged once until such ports are tried again. */
 static void in_use_note(struct senders *s, uint8_t *number, uint64_t now_ns)
 {
 	*number = PORT_IN_USE;
@@ -155,8 +155,8 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 	*number = (uint8_t)(entry + 1);
 }
 
-/* Limits REFUSED, which may answer a port scan: it opens a socket only below
- * SERVE_SENDERS_REJECTED, and never closes another. */
+/* REFUSED may answer a port scan: it opens a socket only below SERVE_SENDERS_REJECTED, and never
+ * closes another. */
 static bool worth_opening(const struct senders *s, const struct datagram *d)
 {
 	unsigned open = 0;
@@ -169,7 +169,7 @@ static bool worth_opening(const struct senders *s, const struct datagram *d)
 	return open < SERVE_SENDERS_REJECTED;
 }
 
-/* Returns the socket of `port`; NULL: none. */
+/* NULL: none. */
 static struct link *sender_of(struct senders *s, uint16_t port, const struct datagram *first,
 			      uint64_t now_ns)
 {

@@ -110,7 +110,7 @@ void switch_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now
 
 struct sw_child {
 	uint32_t ip;
-	/* of a member; of a switch ROCE_SOURCE_PORT */
+	/* port of a member; a switch uses ROCE_SOURCE_PORT */
 	uint16_t port;
 	bool is_switch;
 	/* lowest member at or below; src_rank of its packets */
@@ -123,7 +123,8 @@ struct sw_group_view {
 	uint16_t epoch;
 	uint8_t planes; /* of all switches of the tree */
 	uint32_t child_count;
-	const struct sw_child *children; /* in order of folding; the group's */
+	const struct sw_child
+		*children; /* the children in order of folding; the group owns the array */
 };
 void switch_group_view(const struct sw_group *g, struct sw_group_view *out);
 

@@ -78,7 +78,6 @@ static uint8_t get_small(struct get_cursor *c, uint8_t high)
 	return v;
 }
 
-/* Reads ATTACH_QP_ALL, ATTACH_QP() or ATTACH_QP_ANY. */
 static uint8_t get_choice(struct get_cursor *c)
 {
 	uint8_t v = get_8(c);

@@ -30,9 +30,9 @@ enum attach_type {
 	/* Opens a function, or one queue pair. Request: function (0: any), qp, label. Answer:
 	 * function, qp (first opened), node; descriptors: memfd of the window, eventfd of the NIC
 	 * (the user writes 1, the NIC never reads it), wakeup of the user. The wakeup is one of two
-	 * nonblocking datagram sockets, which the user reads. With an eventfd or a pipe, the user
-	 * could block the NIC's write: by a flag that both ends share, or by a read into missing
-	 * memory, which holds the pipe's lock. */
+	 * nonblocking datagram sockets; with an eventfd or a pipe, the user could block the NIC's
+	 * write: by a flag that both ends share, or by a read into missing memory, which holds the
+	 * pipe's lock. */
 	ATTACH_OPEN = 1,
 	ATTACH_REGISTER, /* memfd: offset, bytes, rights; answer: key */
 	ATTACH_REVOKE,
@@ -101,12 +101,12 @@ struct attach_answer {
 	struct dxp_registers registers;
 };
 
-/* Encode to `out`, of ATTACH_BYTES_MAX bytes; return the length. */
+/* `out` has ATTACH_BYTES_MAX bytes. Return the length. */
 size_t attach_request_encode(const struct attach_request *r, uint8_t *out);
 size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out);
 
-/* Return DXP_OK, DXP_EMALFORMED, or DXP_EUNSUPPORTED for another version. *out is written only on
- * success; fields that the type lacks become 0. */
+/* DXP_EMALFORMED, or DXP_EUNSUPPORTED for another version. *out is written only on success; fields
+ * that the type lacks become 0. */
 int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_request *out);
 int attach_answer_decode(const uint8_t *data, size_t bytes, struct attach_answer *out);
 

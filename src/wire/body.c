@@ -259,7 +259,7 @@ void wire_ping_encode(uint64_t opaque, uint8_t *body)
 	put_be64(AT(PING_OPAQUE), opaque);
 }
 
-/* Rejects a probe whose length differs from the stated one: the network cut or merged it. */
+/* The length differs from the stated one if the network cut or merged the probe. */
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu)
 {
 	if (bytes < WIRE_PMTU_BYTES || WIRE_COMMON_BYTES + bytes != get_be16(AT(PMTU_BYTES)))

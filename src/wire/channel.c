@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the channel to the manager. A message has all fields at fixed offsets, so
- * that its length reveals little. */
+/* Encodes and decodes the channel to the manager. Fields have fixed offsets, so that the length of
+ * a message reveals little. */
 #include "wire/channel.h"
 
 #include <assert.h>
@@ -80,7 +80,6 @@ int channel_frame_decode(const uint8_t *data, size_t bytes, struct channel_frame
 	return DXP_OK;
 }
 
-/* Sets `bad` unless the rest is zero. */
 static void zeros_get(struct get_cursor *c)
 {
 	uint8_t any = 0;
@@ -137,7 +136,7 @@ int channel_opened_decode(const uint8_t *data, size_t bytes, struct channel_open
 	return DXP_OK;
 }
 
-/* Writes a name, padded with zeros. */
+/* The name is padded with zeros. */
 static void name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};
@@ -146,7 +145,7 @@ static void name_put(struct put_cursor *c, const char *name)
 	put_bytes(c, padded, sizeof(padded));
 }
 
-/* Reads a name; it may be "*" or empty. */
+/* "*" and empty are allowed. */
 static void name_get(struct get_cursor *c, char name[FABRIC_NAME_BYTES])
 {
 	get_bytes(c, name, FABRIC_NAME_BYTES);

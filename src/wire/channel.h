@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames of the encrypted channel to the manager (docs/guide/manager.md "Admission"): handshake
- * Noise_IKpsk2, then sealed requests and answers, without a MAC. Here are the messages before
+ * Noise_IKpsk2, then sealed requests and answers, without a MAC. Messages here are before
  * encryption by src/keys/noise.h. */
 #ifndef WIRE_CHANNEL_H
 #define WIRE_CHANNEL_H
@@ -22,7 +22,7 @@
 
 enum channel_step { CHANNEL_OPEN = 1, CHANNEL_OPENED, CHANNEL_REQUEST, CHANNEL_ANSWER };
 
-/* The sender of OPEN draws `id` at random. `number` counts the channel's requests from 0. */
+/* OPEN's sender draws `id` at random. `number` counts the channel's requests from 0. */
 struct channel_frame {
 	uint64_t id;
 	uint16_t number;
@@ -36,7 +36,6 @@ struct channel_open {
 	uint8_t token[CHANNEL_TOKEN_ID];
 };
 
-/* Answer to OPEN. */
 struct channel_opened {
 	int32_t status; /* enum dxp_status */
 	char text[MANAGE_TEXT_BYTES];
@@ -74,7 +73,7 @@ struct channel_request {
 	uint8_t role;    /* enum manage_role */
 	uint16_t first;
 	uint32_t uses;
-	uint64_t seconds; /* until it expires */
+	uint64_t seconds; /* time until it expires */
 	uint8_t token[CHANNEL_TOKEN_ID];
 	uint8_t psk[PUBLIC_KEY_BYTES];
 	char name[FABRIC_NAME_BYTES], xpu[FABRIC_NAME_BYTES];
@@ -88,7 +87,7 @@ struct channel_token {
 	uint8_t id[CHANNEL_TOKEN_ID];
 	uint8_t role, state; /* state: enum channel_token_state */
 	uint32_t uses;       /* keys that it can still admit */
-	uint64_t seconds;    /* until it expires; 0: expired */
+	uint64_t seconds;    /* time until it expires; 0: expired */
 	char used_by[FABRIC_NAME_BYTES];
 };
 
@@ -103,8 +102,7 @@ struct channel_answer {
 	struct channel_fabric fabric;
 };
 
-/* Writes version and channel id, which both sides of the handshake must have equal. Returns the
- * length. */
+/* Version and channel id, on which both sides of the handshake must agree. Returns the length. */
 #define CHANNEL_PROLOGUE_BYTES 21
 size_t channel_prologue(uint64_t id, uint8_t out[CHANNEL_PROLOGUE_BYTES]);
 
@@ -114,8 +112,8 @@ size_t channel_frame_encode(const struct channel_frame *frame, uint16_t source, 
 /* DXP_EMALFORMED: no frame of the channel; DXP_EIO: damaged. out->message points into `data`. */
 int channel_frame_decode(const uint8_t *data, size_t bytes, struct channel_frame *out);
 
-/* Messages before encryption. Encoders return the length. Decoders return DXP_EMALFORMED for a
- * wrong length or field, and then leave *out unchanged. */
+/* The messages before encryption. Encoders return the length. DXP_EMALFORMED: wrong length or
+ * field; *out is unchanged. */
 void channel_open_encode(const struct channel_open *open, uint8_t out[CHANNEL_OPEN_BYTES]);
 int channel_open_decode(const uint8_t *data, size_t bytes, struct channel_open *out);
 void channel_opened_encode(const struct channel_opened *opened, uint8_t out[CHANNEL_OPENED_BYTES]);
@@ -125,9 +123,9 @@ int channel_request_decode(const uint8_t *data, size_t bytes, struct channel_req
 size_t channel_answer_encode(const struct channel_answer *answer, uint8_t *out);
 int channel_answer_decode(const uint8_t *data, size_t bytes, struct channel_answer *out);
 
-/* Returns "host", "xpu", "operator", or "?". */
+/* "host", "xpu", "operator", or "?". */
 const char *channel_role_text(uint8_t role);
-/* Returns ROLE_NONE for other text. */
+/* ROLE_NONE: other text. */
 enum manage_role channel_role_parse(const char *text);
 
 #endif

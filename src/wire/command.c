@@ -87,7 +87,6 @@ static bool command_valid(const struct command *c)
 	}
 }
 
-/* Writes two bytes of length, then the data. */
 static void put_data(struct put_cursor *p, const struct command *c)
 {
 	put_16(p, (uint16_t)c->data_bytes);
@@ -304,8 +303,8 @@ int command_decode(const uint8_t *data, size_t bytes, struct command *c)
 {
 	struct get_cursor t = {.at = data, .end = data + bytes};
 
-	/* The 3.5 KiB from `text` on are not cleared, to save time; readers use only their filled
-	 * part. */
+	/* The 3.5 KiB from `text` on are not cleared, to save time; only their filled part is
+	 * read. */
 	memset(c, 0, offsetof(struct command, text));
 	c->text[0] = '\0';
 	get_head(&t, c);

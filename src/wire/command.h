@@ -18,8 +18,8 @@
 
 #define COMMAND_BYTES_MAX 2048 /* one NAP */
 #define COMMAND_WAITS_MAX 8
-/* Bytes that hosts and xPUs count for a pending command. Arguments beyond COMMAND_ARGS_FREE add to
- * the 512 that an xPU keeps anyway. */
+/* Counted by hosts and xPUs for a pending command. Arguments beyond COMMAND_ARGS_FREE add to the
+ * 512 that an xPU keeps anyway. */
 #define COMMAND_KEPT_BYTES(message_bytes) (512u + (message_bytes))
 #define COMMAND_KEPT_ARGUMENTS(count) \
 	((count) > COMMAND_ARGS_FREE ? 16u * ((count)-COMMAND_ARGS_FREE) : 0u)
@@ -40,7 +40,7 @@
 /* device name in the reply to OPEN, with the final zero */
 #define COMMAND_TEXT_BYTES 96
 #define COMMAND_QPS        4 /* queue pairs per function */
-/* bytes per operation of the switches: all members of an ALLREDUCE cut it into the same pieces */
+/* per operation of the switches: all members of an ALLREDUCE cut it into the same pieces */
 #define COMMAND_ALLREDUCE_PIECE (1u << 20)
 
 enum command_op {
@@ -72,8 +72,7 @@ enum command_op {
 	COMMAND_MARK,  /* asynchronous: only completes its event, as soon as `waits` have */
 	COMMAND_CLOCK, /* synchronous: the node's clock */
 	COMMAND_PRINT, /* xPU to host: output, before the kernel's EVENT */
-	/* host to xPU, no answer: send the delayed EVENTs of lazy commands up to event `upto`
-	 * now */
+	/* host to xPU, no answer: send delayed EVENTs up to `upto` now */
 	COMMAND_HURRY,
 	COMMAND_BEGUN,    /* xPU to host: a command has been running for some time */
 	COMMAND_FAILED,   /* xPU to host: sentence about a failed command; precedes its EVENT */
@@ -81,17 +80,16 @@ enum command_op {
 			     command_switches) */
 	/* asynchronous: this xPU's part of an allreduce by switches (dxp/inc.h) */
 	COMMAND_ALLREDUCE,
-	/* xPU to host: the switches of an ALLREDUCE are lost. The command stays, until SETTLE. */
+	/* xPU to host: an ALLREDUCE lost its switches; it waits for SETTLE */
 	COMMAND_LOST,
-	/* asynchronous: completes an ALLREDUCE whose switches are lost, after the events in `waits`
-	 */
+	/* asynchronous: completes such an ALLREDUCE, after `waits` */
 	COMMAND_SETTLE,
 	COMMAND_CYCLES, /* xPU to host: cycles of a launch; precedes its EVENT */
 };
 
 /* Steps of SWITCHES. The xPU answers OPEN and SHARE with its next contribution to an exchange among
- * all members. The host gives the contributions of all to each, with SHARE. An empty answer ends
- * the exchange: the group exists. */
+ * all members; the host gives those of all to each, with SHARE. An empty answer ends the exchange:
+ * the group exists. */
 enum command_switches { SWITCHES_OPEN, SWITCHES_SHARE, SWITCHES_CLOSE };
 
 enum command_fetch {
@@ -103,8 +101,7 @@ enum command_fetch {
 	FETCH_PROFILE,
 };
 
-/* Paths and modes of a bridge transfer; the values are those of enum bridge_path and enum
- * bridge_mode. */
+/* The values of enum bridge_path and enum bridge_mode. */
 enum command_bridge_path { COMMAND_BRIDGE_IN, COMMAND_BRIDGE_OUT, COMMAND_BRIDGE_THROUGH };
 enum command_bridge_mode { COMMAND_BRIDGE_PIPELINED, COMMAND_BRIDGE_SEQUENTIAL };
 
@@ -160,9 +157,9 @@ struct command {
 	uint8_t what;     /* FETCH: enum command_fetch. SWITCHES: enum command_switches. */
 	uint64_t skip;    /* FETCH: offset of the part in bytes */
 	uint32_t upto;    /* HURRY: count in the name of the last event to send now */
-	/* WRITE: 1 .. DXP_INLINE_BYTES bytes to write. FILL: pattern of 1 .. DXP_PATTERN_MAX bytes.
-	 * BUILD: package inside the message, or NULL. SWITCHES_SHARE: contributions of all members.
-	 * After decoding, it points into the message. */
+	/* WRITE: 1 .. DXP_INLINE_BYTES bytes. FILL: pattern of 1 .. DXP_PATTERN_MAX bytes. BUILD:
+	 * package inside the message, or NULL. SWITCHES_SHARE: contributions of all members. After
+	 * decoding, points into the message. */
 	const uint8_t *data;
 	uint32_t data_bytes;
 	struct dxp_rect rect; /* COPY; FILL: only to_ fields */
@@ -182,8 +179,8 @@ struct command {
 	uint32_t piece_bytes;
 	uint32_t group;           /* SWITCHES, ALLREDUCE: the host's number for the group */
 	uint16_t member, members; /* SWITCHES_OPEN: this xPU's number in the group, and the count */
-	/* ALLREDUCE: enum dxp_inc_type, enum dxp_inc_op. `address` is the input, `to_address` the
-	 * output, `bytes` the length of each. */
+	/* ALLREDUCE: enum dxp_inc_type, enum dxp_inc_op; `address` is the input, `to_address` the
+	 * output, `bytes` the length of each */
 	uint8_t type, reduction;
 	uint64_t settles;   /* SETTLE: event of the ALLREDUCE to complete */
 	int32_t status;     /* SETTLE: result of the ALLREDUCE, enum dxp_status */
@@ -234,31 +231,31 @@ struct command_event {
 	uint64_t queued_ns, started_ns, ended_ns; /* of the xPU's clock */
 };
 
-/* Encode to `out`, of COMMAND_BYTES_MAX bytes; return the length. DXP_EINVAL: a field out of
- * bounds, or too long. */
+/* `out` has COMMAND_BYTES_MAX bytes. Return the length. DXP_EINVAL: a field out of bounds, or too
+ * long. */
 int command_encode(const struct command *c, uint8_t *out);
 int command_reply_encode(const struct command_reply *r, uint8_t *out);
 int command_event_encode(const struct command_event *e, uint8_t *out);
 
 uint8_t command_op(const uint8_t *data, size_t bytes);
 
-/* Decode; pointers in *c point into `data`, texts end with a zero. DXP_EMALFORMED: a wrong length
- * or bound, or bytes remain. Then *c is undefined, because this large struct is filled in place. */
+/* Pointers in *c point into `data`, texts end with a zero. DXP_EMALFORMED: a wrong length or bound,
+ * or bytes remain; *c is then undefined, because this large struct is filled in place. */
 int command_decode(const uint8_t *data, size_t bytes, struct command *c);
 int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply *r);
 int command_event_decode(const uint8_t *data, size_t bytes, struct command_event *e);
 
-/* Encode and decode BEGUN; `event` is the command's, not 0. */
+/* BEGUN; `event` is the command's, not 0. */
 int command_begun_encode(uint64_t event, uint8_t *out);
 int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
 
-/* Encode and decode FAILED; `event` is the command's, not 0. The text has 1 ..
- * COMMAND_FAILURE_BYTES - 1 bytes without control characters. */
+/* FAILED; `event` is the command's, not 0. The text has 1 .. COMMAND_FAILURE_BYTES - 1 bytes
+ * without control characters. */
 int command_failed_encode(uint64_t event, const char *text, uint8_t *out);
 int command_failed_decode(const uint8_t *data, size_t bytes, uint64_t *event,
 			  char text[COMMAND_FAILURE_BYTES]);
 
-/* Encode and decode CYCLES; the event and `cycles` are not 0. */
+/* CYCLES; the event and `cycles` are not 0. */
 int command_cycles_encode(uint64_t event, const struct dxp_event_cycles *cycles, uint8_t *out);
 int command_cycles_decode(const uint8_t *data, size_t bytes, uint64_t *event,
 			  struct dxp_event_cycles *cycles);
@@ -272,20 +269,19 @@ struct command_lost {
 int command_lost_encode(const struct command_lost *l, uint8_t *out);
 int command_lost_decode(const uint8_t *data, size_t bytes, struct command_lost *out);
 
-/* Encode and decode PRINT: 1 .. COMMAND_PRINT_BYTES bytes of any value. The decoded *text points
- * into `data`. */
+/* PRINT: 1 .. COMMAND_PRINT_BYTES bytes of any value. The decoded *text points into `data`. */
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out);
 int command_print_decode(const uint8_t *data, size_t bytes, const uint8_t **text,
 			 size_t *text_bytes);
 
-/* Encode and decode the member `value` of IMAGE and SAMPLER arguments. */
+/* `value` of IMAGE and SAMPLER arguments. */
 void command_image_put(const struct dxp_image *image, uint8_t out[COMMAND_IMAGE_BYTES]);
 void command_image_get(const uint8_t value[COMMAND_IMAGE_BYTES], struct dxp_image *out);
 void command_sampler_put(const struct dxp_sampler *sampler, uint8_t out[COMMAND_SAMPLER_BYTES]);
 void command_sampler_get(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out);
 
 enum command_rect_side { RECT_FROM, RECT_TO };
-/* Returns row and slice pitch of one side; 0 in `r` becomes the pitch without gaps. */
+/* Row and slice pitch of one side; 0 in `r` becomes the pitch without gaps. */
 void command_rect_pitches(const struct dxp_rect *r, enum command_rect_side side,
 			  uint64_t *row_pitch, uint64_t *slice_pitch);
 /* Bytes from the first to the last byte of one side. false: a length is 0, a pitch is too small, or

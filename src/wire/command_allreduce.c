@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the messages of an allreduce by switches: SWITCHES, ALLREDUCE, SETTLE and
- * LOST. */
 #include <dxp/collective.h>
 #include <dxp/inc.h>
 

@@ -10,7 +10,6 @@
 #include "wire/command.h"
 #include "wire/cursor.h"
 
-/* Returns true if the xPU answers this command with a REPLY. */
 bool command_op_synchronous(uint8_t op);
 
 /* command_run.c: the body of RUN */
@@ -23,7 +22,7 @@ bool command_allreduce_valid(const struct command *c);
 void command_allreduce_put(struct put_cursor *p, const struct command *c);
 void command_allreduce_get(struct get_cursor *g, struct command *c);
 
-/* Returns true for a printable text that ends, with its final zero, within `space` bytes. */
+/* Printable, and ends with its final zero within `space` bytes. */
 static inline bool command_text_valid(const char *text, size_t space)
 {
 	size_t bytes = strnlen(text, space);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes messages to hosts: replies, events, output. */
+/* Messages to hosts: replies, events, output. */
 #include <string.h>
 
 #include <dxp/mmd.h>

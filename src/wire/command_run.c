@@ -2,11 +2,10 @@
 /* Encodes and decodes the body of RUN: name, index space, arguments. */
 #include "wire/command_codec.h"
 
-/* Kind of an argument only on the wire: an image whose description equals the description of an
- * earlier argument. The message then has the index of that argument. The descriptions of a kernel's
- * 128 images would not fit in one message. */
+/* Only on the wire: an image whose description equals that of an earlier argument, whose index
+ * follows. The descriptions of a kernel's 128 images would not fit in one message. */
 #define ARG_IMAGE_LIKE 6
-/* Kind of an argument only on the wire: a buffer with its size. */
+/* Only on the wire: a buffer with its size. */
 #define ARG_BUFFER_SIZED 7
 
 static bool argument_valid(const struct command_argument *a)
@@ -50,7 +49,7 @@ static void get_name(struct get_cursor *g, char *to)
 	to[bytes] = '\0';
 }
 
-/* Returns the first image argument with argument i's description. */
+/* Index of the first image with argument i's description. */
 static uint8_t image_like(const struct command *c, uint8_t i)
 {
 	const struct command_argument *a = c->arguments;
@@ -183,7 +182,7 @@ void command_run_put(struct put_cursor *p, const struct command *c)
 	put_arguments(p, c, true);
 	if (!p->bad || before.bad)
 		return;
-	/* without space for sizes of buffers: encode again without them */
+	/* without space: again, without sizes of buffers */
 	*p = before;
 	put_arguments(p, c, false);
 }

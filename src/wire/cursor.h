@@ -65,7 +65,7 @@ static inline void put_64(struct put_cursor *c, uint64_t v)
 		put_be64(at, v);
 }
 
-/* Writes one byte of length, then at most 255 characters. */
+/* One byte of length, then at most 255 characters. */
 static inline void put_text(struct put_cursor *c, const char *text)
 {
 	size_t bytes = strlen(text);
@@ -147,7 +147,7 @@ static inline void get_text(struct get_cursor *c, char *to, size_t to_bytes)
 	to[bytes] = '\0';
 }
 
-/* Returns true if all fields are valid and no bytes remain. */
+/* All fields are valid, and no bytes remain. */
 static inline bool get_done(const struct get_cursor *c)
 {
 	return !c->bad && c->at == c->end;

@@ -42,7 +42,7 @@ enum event_kind { EVENT_KIND_LIST(EVENT_KIND_ENUM) };
 
 /* "joined"; "other" for a kind of a later version. */
 const char *event_kind_name(uint8_t kind);
-/* Returns the kind with this name; 0: none. */
+/* 0: none. */
 uint8_t event_kind_find(const char *name);
 enum event_severity event_kind_severity(uint8_t kind);
 
@@ -54,7 +54,7 @@ struct event_row {
 	char text[EVENT_TEXT_BYTES];
 };
 
-/* events in one page at most: so many fit if subject and text have 35 characters together */
+/* per page: as many fit if subject and text have 35 characters together */
 #define EVENTS_PAGE_ROWS 20
 
 struct events_request {
@@ -62,8 +62,7 @@ struct events_request {
 	uint64_t from;     /* number of the first event wanted; 0: the oldest */
 	uint64_t since_ms; /* older events are left out; 0: none are */
 	uint8_t kind;      /* only events of this kind; 0: of all kinds */
-	/* public key of the sender, which selects the key of the MAC, or NULL; decoders do not set
-	 * it */
+	/* sender's public key, which selects the key of the MAC, or NULL; not set by decoders */
 	const uint8_t *key;
 };
 
@@ -71,7 +70,7 @@ struct events_page {
 	uint64_t request, nonce;
 	uint64_t epoch;          /* number of the manager's run */
 	uint64_t oldest, newest; /* numbers of the events that are kept; newest 0: none */
-	/* next: what the next request states as `from`; newest + 1: no further events yet */
+	/* next: `from` of the next request; newest + 1: no further events yet */
 	uint64_t from, next;
 	uint8_t count;
 	struct event_row rows[EVENTS_PAGE_ROWS];
@@ -80,7 +79,7 @@ struct events_page {
 /* Body of REPORT. `base` has the members of a RENEW; its progress is not used. */
 struct event_report {
 	struct manage_renew base;
-	/* number of the report in this run of the node; a repeated report keeps its number */
+	/* in this run of the node; a repeated report keeps it */
 	uint32_t number;
 	uint8_t kind; /* EVENT_PATH_... */
 	char peer[FABRIC_NAME_BYTES];
@@ -88,14 +87,14 @@ struct event_report {
 	uint64_t typical_ns; /* median of this node's paths; 0: none */
 };
 
-/* Encode into MANAGE_FRAME_BYTES, or into FABRIC_DATAGRAM_BYTES for a page; return the length. If a
- * row does not fit, the page ends before the row, and `next` is the row's number. */
+/* Encode into MANAGE_FRAME_BYTES, a page into FABRIC_DATAGRAM_BYTES; return the length. `next`
+ * becomes the first row that does not fit. */
 size_t events_request_encode(const struct events_request *request, struct mac *mac, uint8_t *out);
 size_t events_page_encode(const struct events_page *page, struct mac *mac, uint8_t *out);
 size_t event_report_encode(uint16_t source, const struct event_report *report, struct mac *mac,
 			   uint8_t *out);
 
-/* Decode a body. DXP_EMALFORMED: wrong length or invalid field; the output is unchanged. */
+/* DXP_EMALFORMED: wrong length or field; the output is unchanged. */
 int events_request_decode(struct manage_body body, struct events_request *out);
 int events_page_decode(struct manage_body body, struct events_page *out);
 int event_report_decode(struct manage_body body, struct event_report *out);

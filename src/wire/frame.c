@@ -193,7 +193,7 @@ static void extension_decode(const uint8_t *p, struct wire_header *h)
 		h->trailer = get_be64(p);
 }
 
-/* Returns true for the last packet of a NAP, or of a PUT that makes an event. */
+/* The last packet of a NAP, or of a PUT that makes an event. */
 static bool trailer_allowed(uint8_t type, uint16_t flags)
 {
 	const uint16_t end = WIRE_FLAG_LAST | WIRE_FLAG_SOL;
@@ -202,7 +202,7 @@ static bool trailer_allowed(uint8_t type, uint16_t flags)
 	       (type == WIRE_PUT && (flags & end) == end);
 }
 
-/* Returns 0 for an invalid combination. */
+/* 0: an invalid combination. */
 static size_t header_bytes_expected(uint8_t type, uint16_t flags)
 {
 	size_t bytes = WIRE_DATA_BYTES;

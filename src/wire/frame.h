@@ -233,14 +233,14 @@ enum wire_feature {
 	X(CREDIT_RESERVED, 34, 2) \
 	X(CREDIT_LIMIT, 36, 4)
 
-/* After the data extension. */
+/* The fields follow the data extension. */
 #define WIRE_GET_FIELDS(X)         \
 	X(GET_REPLY_ADDR, 64, 8)   \
 	X(GET_REPLY_KEY, 72, 4)    \
 	X(GET_REPLY_MSG_ID, 76, 4) \
 	X(GET_LENGTH, 80, 8)
 
-/* After the data extension. */
+/* The fields follow the data extension. */
 #define WIRE_ATOMIC_FIELDS(X)         \
 	X(ATOMIC_OP, 64, 1)           \
 	X(ATOMIC_RESERVED, 65, 3)     \
@@ -357,7 +357,7 @@ struct wire_ack {
 	uint16_t rwnd, dup_count;
 	uint32_t rx_count;
 	bool credit; /* WIRE_FLAG_CREDIT: the next two are valid */
-	/* of credit_limit, see struct wire_credit_entry */
+	/* queue pair of credit_limit, see struct wire_credit_entry */
 	uint16_t credit_qp;
 	uint32_t credit_limit;
 	const uint8_t *bitmap; /* big-endian, in the datagram */
@@ -486,63 +486,63 @@ bool wire_type_management(uint8_t type);
 const char *wire_type_name(uint8_t type);       /* "PUT"; "?": unknown */
 const char *wire_nack_name(uint8_t code);       /* "bad key"; "?": unknown */
 const char *wire_protect_name(uint8_t protect); /* "encrypt"; "?": unknown */
-/* Parses a name of wire_protect_name(); returns false for other text. */
+/* False: other text. */
 bool wire_protect_parse(const char *text, uint8_t *out);
 
-/* Writes header->header_bytes bytes with crc 0, for wire_crc_set(). */
+/* Writes header_bytes bytes with crc 0, for wire_crc_set(). */
 void wire_header_encode(const struct wire_header *header, uint8_t *out);
 
-/* Compute the crc of an encoded header: wire_crc_begin(), with WIRE_FLAG_CRCP crc32c() for each
- * part of the payload, then wire_crc_set(). */
+/* wire_crc_begin(), with WIRE_FLAG_CRCP crc32c() for each part of the payload, then
+ * wire_crc_set(). */
 uint32_t wire_crc_begin(const uint8_t *header, size_t header_bytes);
 void wire_crc_set(uint8_t *header, uint32_t crc);
 
-/* Complete a control frame whose body is in place: CRCP, length and crc. `tail` continues the body
- * (padding of a PMTU_PROBE). */
+/* The body is in place: sets CRCP, length and crc. `tail` continues the body (padding of a
+ * PMTU_PROBE). */
 void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
 			    size_t tail_bytes);
 
-/* Returns the length of the frame of this protocol whose common header starts here, which may be
- * longer than `bytes`. 0: too short, or another version. Checks nothing else. */
+/* Length of the frame whose common header starts here, perhaps above `bytes`; 0: too short, or
+ * another version. Checks nothing else. */
 size_t wire_frame_bytes(const uint8_t *data, size_t bytes);
 
-/* Returns the version of a frame that this release does not support; 0: supported, or too short.
- * Version and type have the same offsets in all versions. */
+/* Version of an unsupported frame; 0: supported, or too short. Version and type have the same
+ * offsets in all versions. */
 uint8_t wire_other_version(const uint8_t *data, size_t bytes);
 
 /* Checks all lengths and the crc first; *header is written only on success. The payload starts at
- * data + header->header_bytes. Errors: DXP_EMALFORMED: too short, trailing bytes, an unknown
- * version, type or flag, or flags or header length do not fit the type. DXP_EIO: wrong crc. */
+ * data + header->header_bytes. DXP_EMALFORMED: too short, trailing bytes, an unknown version, type
+ * or flag, or flags or header length do not fit the type. DXP_EIO: wrong crc. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
-/* Makes an encoded frame a sealed one: version, `phases` (WIRE_FLAG_PHASE and _SEEN), length with
- * the tag, and the low half of the counter in place of the checksum. */
+/* Turns an encoded frame into a sealed one: version, `phases` (WIRE_FLAG_PHASE and _SEEN), length
+ * with the tag, and the low half of the counter in place of the checksum. */
 void wire_seal_header(uint8_t *frame, uint16_t phases, uint32_t counter);
 /* Checks lengths, type and flags, and decodes the common header, which is not authentic yet.
- * payload_bytes excludes the tag. Errors: DXP_EMALFORMED. */
+ * payload_bytes excludes the tag. DXP_EMALFORMED. */
 int wire_sealed_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
-/* Decodes the data extension after the frame was opened (checked and decrypted). */
+/* The data extension, after the frame was opened (checked and decrypted). */
 void wire_opened_decode(const uint8_t *opened, struct wire_header *header);
 static inline bool wire_is_sealed(const uint8_t *data, size_t bytes)
 {
 	return bytes > 0 && data[0] >> 4 == WIRE_VERSION_SEALED;
 }
 
-/* Returns the cookie of a HELLO; 0: none. */
+/* 0: none. */
 static inline uint64_t wire_hello_cookie(const struct wire_hello *hello)
 {
 	return (uint64_t)hello->echo_session << 32 | hello->echo_psn;
 }
 
-/* Copies `bytes` bytes of a HELLO or HELLO_ACK; fields that change when it is sent again, such as
- * the cookie, become zero. */
+/* Copies `bytes` of a HELLO or HELLO_ACK; fields that change when it is sent again, such as the
+ * cookie, become zero. */
 void wire_hello_constant(const uint8_t *frame, size_t bytes, uint8_t *out);
 
-/* Encode and decode bodies. `body` follows the header; `flags` are the header's. Decoders return
- * DXP_EMALFORMED for a wrong length or field, and write only on success. Encoders write as many
- * bytes as the constants above state: an ack WIRE_ACK_BODY_BYTES and the bitmap, a credit
- * WIRE_CREDIT_BYTES per entry. With ack->credit, the caller sets WIRE_FLAG_CREDIT. */
+/* `body` follows the header; `flags` are the header's. DXP_EMALFORMED: wrong length or field;
+ * nothing is written. Encoders write as many bytes as the constants above state: an ack
+ * WIRE_ACK_BODY_BYTES and the bitmap, a credit WIRE_CREDIT_BYTES per entry. With ack->credit, the
+ * caller sets WIRE_FLAG_CREDIT. */
 int wire_ack_decode(const uint8_t *body, size_t bytes, uint16_t flags, struct wire_ack *ack);
 void wire_ack_encode(const struct wire_ack *ack, uint8_t *body);
 int wire_nack_decode(const uint8_t *body, size_t bytes, struct wire_nack_body *nack);

@@ -108,17 +108,16 @@ struct inc_packet {
 	size_t payload_bytes; /* DATA: of the elements, or 0 */
 };
 
-/* Decodes a packet. Checks lengths, tag, kind, flags, op and type, and that the operation is
- * defined on the type. DATA and FETCHED must carry as many bytes as their elements need. They may
- * carry none if they have a status or contribute to a broadcast. SHORT packets must be short.
- * comm_id must be INC_COMM_CONTROL in QUERY .. RENEW. In DATA and in packets between members it
- * must have another value. Does not check the ICRC. An RC_ACK to INC_QP returns DXP_OK with kind 0.
- * Errors: DXP_ENOENT: the packet has no tag, so it is a foreign packet; count and ignore it.
- *         DXP_EMALFORMED: the packet has the tag, but is invalid. */
+/* Checks lengths, tag, kind, flags, op and type, and that the operation is defined on the type; not
+ * the ICRC. DATA and FETCHED must carry the bytes of their elements, or none with a status or as
+ * contribution to a broadcast. SHORT packets must be short. comm_id must be INC_COMM_CONTROL in
+ * QUERY .. RENEW, and another value in DATA and between members. An RC_ACK to INC_QP returns DXP_OK
+ * with kind 0. DXP_ENOENT: no tag, so a foreign packet; count and ignore it. DXP_EMALFORMED:
+ * invalid, with the tag. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
-/* Encode and decode a message of a reliable connection: MPI header, payload. The decoder checks as
- * inc_packet_decode() does, and leaves out->roce unchanged. */
+/* A message of a reliable connection: MPI header, payload. The decoder checks as
+ * inc_packet_decode() does; out->roce is unchanged. */
 void inc_message_encode(const struct inc_header *h, uint8_t out[INC_HEADER_BYTES]);
 int inc_message_decode(const uint8_t *message, size_t bytes, struct inc_packet *out);
 
@@ -155,12 +154,11 @@ struct inc_sum {
 	uint32_t crc;
 };
 
-/* Returns true for a packet without INC_FLAG_TRAIN, which must not be in a GSO batch: there the
- * kernel increments IP Identification, and captures below the sockets show one packet. */
+/* The packet lacks INC_FLAG_TRAIN, so it must not be in a GSO batch, where the kernel increments IP
+ * Identification, and captures below the sockets show one packet. */
 bool inc_packet_alone(const struct datagram *d);
 
-/* Does what inc_packet_encode() does, with the payload's CRC from `sum` and without reading the
- * payload. */
+/* inc_packet_encode() with the payload's CRC from `sum`, without reading the payload. */
 void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
 			      const void *payload, const struct inc_sum *sum, struct datagram *d,

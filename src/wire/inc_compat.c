@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the compatible format. */
 #include "wire/inc_compat.h"
 
 #include <assert.h>
@@ -133,7 +132,7 @@ size_t inc_compat_control_encode(const struct inc_header *h, const struct inc_co
 	return (size_t)(p.at - out);
 }
 
-/* Returns false if a switch follows a missing one, or an index is not below the children. */
+/* False: a switch follows a missing one, or an index is not below the children. */
 static bool path_get(const struct compat_control *from, struct inc_control *out)
 {
 	const struct inc_hop hops[INC_COMPAT_PATH_MAX] = {

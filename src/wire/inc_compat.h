@@ -73,7 +73,7 @@
 
 bool inc_compat_is(const struct inc_header *h);
 
-/* Returns the req_id nearest to `near` with these low 24 bits. */
+/* The req_id nearest to `near` with these low 24 bits. */
 uint32_t inc_compat_req_id(uint32_t near, uint32_t low);
 
 void inc_compat_header_put(const struct inc_header *h, uint8_t out[INC_COMPAT_HEADER_BYTES]);
@@ -83,9 +83,8 @@ void inc_compat_header_put(const struct inc_header *h, uint8_t out[INC_COMPAT_HE
  * Without elements, their status is -DXP_EINVAL. DXP_EMALFORMED. */
 int inc_compat_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
-/* Encode and decode the control payload; src_rank, epoch, kind and status are in `h`. src_rank is
- * sent only down the tree. The path has at most INC_COMPAT_PATH_MAX switches; sizes above 65535
- * become 65535. */
+/* src_rank, epoch, kind and status are in `h`; src_rank is sent only down the tree. The path has at
+ * most INC_COMPAT_PATH_MAX switches; sizes above 65535 become 65535. */
 size_t inc_compat_control_encode(const struct inc_header *h, const struct inc_control *c,
 				 uint8_t out[INC_CONTROL_BYTES_MAX]);
 int inc_compat_control_decode(const uint8_t *data, size_t bytes, struct inc_header *h,

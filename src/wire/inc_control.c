@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes the control payload, and packets between members. */
+/* The control payload, and packets between members. */
 #include <assert.h>
 
 #include <dxp/status.h>

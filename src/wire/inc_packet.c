@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes packets of in-network computing: MPI header inside RoCEv2. */
+/* Packets of in-network computing: MPI header inside RoCEv2. */
 #include "wire/inc.h"
 
 #include <assert.h>
@@ -57,7 +57,7 @@ static struct inc_header header_get(const uint8_t *in)
 	};
 }
 
-/* Checks data, which a packet with a status, or a contribution to a broadcast, may lack. */
+/* A packet with a status, or a contribution to a broadcast, may lack data. */
 static bool data_sound(const struct inc_header *h, size_t payload_bytes)
 {
 	bool computes = h->collective == INC_ALLREDUCE || h->collective == INC_REDUCE;

@@ -32,7 +32,6 @@ int inc_inquiry_decode(const uint8_t *data, size_t bytes, struct inc_inquiry *ou
 
 /* ---- rows ---- */
 
-/* Writes the name, padded with zeros. */
 static void name_put(struct put_cursor *c, const char name[INC_NAME_BYTES])
 {
 	char field[INC_NAME_BYTES] = {0};

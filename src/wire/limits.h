@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounds of packets and messages, with unit and reason; both ends obey them. */
+/* Bounds of packets and messages; both ends obey them. */
 #ifndef WIRE_LIMITS_H
 #define WIRE_LIMITS_H
 

@@ -16,7 +16,7 @@
 /* zeros: a STATUS request is as long as the longest rejection, so that this is no amplification */
 #define STATUS_PADDING 46
 
-/* Computes the mac. Header fields that the NIC may still change count as zero. */
+/* Header fields that the NIC may still change count as zero. */
 static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes,
 			 uint8_t out[MAC_BYTES])
 {
@@ -256,8 +256,8 @@ int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 	return DXP_OK;
 }
 
-/* Writes a name, padded with zeros: an ASSIGN is then as long as the longest unauthenticated
- * rejection, so that this is no amplification. */
+/* Padded with zeros: an ASSIGN is then as long as the longest unauthenticated rejection, so that
+ * this is no amplification. */
 static void fixed_name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};

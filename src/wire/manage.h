@@ -99,8 +99,8 @@ struct manage_join {
 /* The fabric key after rotations, for a node with a key pair and MANAGE_CAPABILITY_REKEYED. */
 struct manage_rekey {
 	uint32_t generation; /* 0: the key was never rotated, or the node cannot read it */
-	uint32_t use_ms;     /* after which nodes send with this key; 0: at once */
-	uint32_t former_ms;  /* in which nodes also accept the former key; 0: no longer */
+	uint32_t use_ms;     /* time after which nodes send with this key; 0: at once */
+	uint32_t former_ms;  /* time in which nodes still accept the former key; 0: they do not */
 	uint8_t sealed[MANAGE_SEALED_KEY_BYTES];
 };
 
@@ -108,7 +108,7 @@ struct manage_lease {
 	uint64_t request, nonce;
 	uint64_t epoch;    /* of this run of the manager; random, so never repeated */
 	uint64_t sequence; /* newest change */
-	uint64_t lease_ns; /* from when the node sent the request */
+	uint64_t lease_ns; /* length of the lease, counted from when the node sent the request */
 	uint16_t node;
 	struct manage_rekey rekey;
 };
@@ -177,10 +177,10 @@ struct manage_reader {
 bool manage_name_valid(const char *name);
 
 #define MANAGE_RELEASE_BYTES 12 /* "255.255.255", with the final zero */
-/* Writes a release such as "0.1.0"; "": unknown. Returns `out`. */
+/* "0.1.0"; "": unknown. Returns `out`. */
 const char *manage_release_format(uint32_t capabilities, char out[MANAGE_RELEASE_BYTES]);
 
-/* Returns how the network reaches the memory of an xPU, "direct" or "bridged"; "" for a host. */
+/* "direct" or "bridged" for an xPU, "" for a host. */
 const char *manage_memory_text(const struct node_entry *entry);
 
 /* longest frame except NODE_TABLE and NODE_DELTA */
@@ -203,20 +203,20 @@ size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_a
 			    size_t bytes_max, struct mac *mac, uint8_t *out);
 
 void manage_rows_begin(struct manage_writer *w, uint8_t *out, size_t out_bytes);
-/* This and manage_rows_remove() return false, and write nothing, without space. */
+/* False: no space; nothing is written. So does manage_rows_remove(). */
 bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry);
 /* `kind`: MANAGE_GONE or MANAGE_REVOKED. */
 bool manage_rows_remove(struct manage_writer *w, uint16_t id, enum manage_kind kind);
 size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target,
 			  const struct manage_rows *rows, struct mac *mac);
 
-/* Checks header, crc and mac. *header and *body are valid after DXP_OK and DXP_EAUTH. Errors:
- * DXP_EMALFORMED: no management frame; DXP_EIO: damaged; DXP_EAUTH: another key. */
 struct manage_body {
 	const uint8_t *data;
 	size_t bytes;
 	const uint8_t *key; /* as stated; NULL: none */
 };
+/* Checks header, crc and mac. *header and *body are valid after DXP_OK and DXP_EAUTH. Errors:
+ * DXP_EMALFORMED: no management frame; DXP_EIO: damaged; DXP_EAUTH: another key. */
 int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header,
 		struct manage_body *body);
 
@@ -237,10 +237,10 @@ int manage_answer_decode(struct manage_body body, struct manage_answer *out);
  * next). */
 int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out,
 		       struct manage_reader *reader);
-/* Reads the next row; returns false if none is left. If *removed, only entry->id is set. */
+/* False: none is left. If *removed, only entry->id is set. */
 bool manage_rows_next(struct manage_reader *reader, struct node_entry *entry, bool *removed);
 
-/* Reads the first 16 bytes of a body, even if it is not authentic. */
+/* The first 16 bytes of a body, even if it is not authentic. */
 bool manage_prefix(struct manage_body body, uint64_t *request, uint64_t *nonce);
 
 #endif

@@ -70,7 +70,6 @@ void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
 	put_bytes(c, entry->key, sizeof(entry->key));
 }
 
-/* Reads what follows id and kind. */
 static void entry_rest_get(struct get_cursor *c, struct node_entry *entry)
 {
 	uint8_t flags = get_8(c), address[WIRE_ADDRESS_BYTES] = {0};
@@ -172,7 +171,7 @@ size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target
 			   w->frame);
 }
 
-/* Checks all rows. Those of a NODE_TABLE set entries, and their ids grow within [first, next). */
+/* Rows of a NODE_TABLE set entries, and their ids grow within [first, next). */
 static bool rows_sound(uint8_t type, const struct manage_rows *rows, struct get_cursor c)
 {
 	uint32_t at_least = rows->first;

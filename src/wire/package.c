@@ -7,7 +7,7 @@
 
 #include "wire/cursor.h"
 
-/* Returns true for a relative, printable name without "..", safe as a path. */
+/* Relative and printable, without "..": safe as a path. */
 static bool name_valid(const char *name)
 {
 	if (name[0] == '\0' || name[0] == '/')
@@ -23,7 +23,7 @@ static bool name_valid(const char *name)
 	return true;
 }
 
-/* Numbers for this kind. Returns NULL or the fault. */
+/* NULL, or the fault. */
 static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 {
 	switch (kind) {
@@ -38,7 +38,7 @@ static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 	}
 }
 
-/* Checks a file; the first one is the source and needs no name. Returns NULL or the fault. */
+/* The first file is the source and needs no name. NULL, or the fault. */
 static const char *file_fault(const struct dxp_file *f, uint32_t index)
 {
 	if (f->bytes && !f->data)
@@ -115,7 +115,7 @@ void package_encode(const struct package_source *s, uint8_t *out)
 		put_file(&p, &s->files[i]);
 }
 
-/* Reads `bytes` characters (below `space`) and a final zero, without another zero. */
+/* `bytes` characters (below `space`) and a final zero, without another zero. */
 static const char *get_string(struct get_cursor *g, size_t bytes, size_t space)
 {
 	const uint8_t *at = bytes < space ? get_raw(g, bytes + 1) : NULL;

@@ -26,7 +26,7 @@ struct package_source {
 	uint32_t input_count;
 };
 
-/* Returns NULL for a valid source, else a text that names the fault. */
+/* NULL: valid; else a text that names the fault. */
 const char *package_fault(const struct package_source *s);
 /* Returns the encoded length of a valid source. */
 uint64_t package_bytes(const struct package_source *s);
@@ -44,7 +44,7 @@ struct package {
  * fit the kind. */
 int package_decode(const uint8_t *data, size_t bytes, struct package *out);
 
-/* Reads the file after *at (NULL: the first) and advances *at. Returns false if none is left. */
+/* The file after *at (NULL: the first); advances *at. False: none is left. */
 bool package_file(const struct package *p, const uint8_t **at, struct dxp_file *out);
 uint32_t package_input(const struct package *p, uint32_t index);
 

@@ -41,7 +41,7 @@ enum option_code {
 #define DONT_FRAGMENT  0x4000
 #define OPTION_SPACE   4 /* before each value: code and length */
 
-/* Under construction; little-endian, as this machine. */
+/* A block under construction; little-endian, as this machine. */
 struct block {
 	uint8_t *start, *at;
 };
@@ -117,7 +117,7 @@ static void options_end(struct block *b)
 	put_u16(b, 0);
 }
 
-/* Writes the high word first, as even little-endian files have it. */
+/* Writes the high word first, even in little-endian files. */
 static void put_time(struct block *b, uint64_t time_ns)
 {
 	put_u32(b, (uint32_t)(time_ns >> 32));
@@ -166,7 +166,7 @@ size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uin
 	return block_end(&b);
 }
 
-/* Adds bytes to a checksum (RFC 1071) whose carries are not folded yet. */
+/* Sums words for RFC 1071, without folding the carries. */
 static uint64_t sum_add(uint64_t sum, const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i += 2)
@@ -188,7 +188,7 @@ static bool both_v4(const struct udp_address *a)
 	return memcmp(a->ip, mapped, sizeof(mapped)) == 0;
 }
 
-/* Writes a locally administered address: 02:00, and the low bytes of the IP address. */
+/* Makes a locally administered address: 02:00, and the low bytes of the IP address. */
 static void put_mac(uint8_t *out, const struct udp_address *a)
 {
 	out[0] = 2;

@@ -37,7 +37,7 @@ size_t pcapng_section(uint8_t *out, const char *program);
 size_t pcapng_interface(uint8_t *out, const char *name, const char *description,
 			uint32_t snap_bytes);
 
-/* Writes a packet. The UDP checksum is valid if all was captured, else 0. */
+/* The UDP checksum is valid if all was captured, else 0. */
 size_t pcapng_packet(uint8_t *out, const struct pcapng_packet *p);
 
 /* Writes an outgoing datagram; data, sizes and `to` come from `d`, not `p`. Captures at most

@@ -154,7 +154,7 @@ static uint32_t half_at(const uint8_t *p)
 	return v;
 }
 
-/* Makes it from path and BTH. `bytes`: UDP payload with the ICRC. */
+/* `bytes`: UDP payload with the ICRC. */
 static void head_make(struct icrc_head *head, const struct roce_path *path, size_t bytes,
 		      const uint8_t *bth)
 {

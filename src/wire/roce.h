@@ -73,7 +73,7 @@ enum roce_nak {
 	ROCE_NAKS = 5
 };
 
-/* Returns the wait after an RNR NAK with this code (0 .. 31). */
+/* Wait after an RNR NAK with this code (0 .. 31). */
 uint64_t roce_rnr_ns(unsigned code);
 
 /* Source and destination of a packet. Numbers are in host byte order. */
@@ -82,14 +82,14 @@ struct roce_path {
 	uint16_t from_port, to_port;
 };
 
-/* Returns 0 for an unsupported opcode. */
+/* 0: an unsupported opcode. */
 size_t roce_header_bytes(uint8_t opcode);
 
 /* Encodes with P_Key 0xffff, version 0, MigReq 0. Returns the length. */
 size_t roce_header_encode(const struct roce_header *h, uint8_t *out);
 
-/* Decodes without checking the ICRC; *payload_bytes excludes pad and ICRC. DXP_EMALFORMED: too
- * short, or an invalid opcode, version or pad. */
+/* Does not check the ICRC; *payload_bytes excludes pad and ICRC. DXP_EMALFORMED: too short, or an
+ * invalid opcode, version or pad. */
 int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 		       size_t *payload_bytes);
 

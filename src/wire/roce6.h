@@ -6,7 +6,7 @@
 
 #include "wire/roce.h"
 
-/* Returns what roce_icrc() returns for IPv4. */
+/* roce_icrc() for IPv6. */
 uint32_t roce_icrc6(const struct roce_ends *ends, const struct roce_piece *pieces, size_t count);
 
 /* Checks a packet without extension headers. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds and checks RoCEv2 datagrams, IPv4 or IPv6. */
+/* RoCEv2 datagrams, IPv4 or IPv6. */
 #include <string.h>
 
 #include "base/bytes.h"

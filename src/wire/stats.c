@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes frames that read counters. Values are LEB128: most are small, so a page holds
- * several sessions. */
+/* Frames that read counters. Values are LEB128: most are small, so a page holds several
+ * sessions. */
 #include "wire/stats.h"
 
 #include <assert.h>
@@ -144,7 +144,7 @@ static void path_get(struct get_cursor *c, struct stats_path *p)
 		  p->node > WIRE_NODE_LAST;
 }
 
-/* Returns the index of a queue pair, or the node id; 0 for STATS_PART_NODE, which has one row. */
+/* Index of a queue pair, or node id; 0 for STATS_PART_NODE, which has one row. */
 static uint16_t row_number(const struct stats_page *page, unsigned i)
 {
 	switch (page->part) {

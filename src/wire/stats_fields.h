@@ -170,7 +170,7 @@ struct stats_node {
 	struct stats_qp qps[STATS_QPS];
 };
 
-/* Returns true for COUNT in STATS_SESSION_LIST. */
+/* The field is a COUNT in STATS_SESSION_LIST. */
 bool stats_session_counts(enum stats_session_field field);
 const char *stats_session_name(enum stats_session_field field);
 const char *stats_node_name(enum stats_node_field field);

@@ -105,7 +105,7 @@ int stats_service_request_decode(struct manage_body body, struct stats_request *
 	return DXP_OK;
 }
 
-/* Returns true for a letter of a-z, then a-z 0-9 _. */
+/* A letter of a-z, then a-z 0-9 _. */
 static bool name_sound(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";

@@ -11,7 +11,7 @@
 #define STATS_SERVICE_VERSION 1
 /* a reader ignores further ones */
 #define STATS_SERVICE_VALUES_MAX 128
-/* with names of 14 characters */
+/* rows of a page: as many as fit if names have 14 characters */
 #define STATS_SERVICE_ROWS 64
 /* answers per second, and at once: 0.1 % of a core, as for nodes */
 #define STATS_SERVICE_PER_S 128
@@ -50,17 +50,17 @@ struct stats_service_limit {
 	uint64_t free_ns; /* all answers are paid for */
 };
 
-/* Returns whether one more answer is allowed, and counts it. */
+/* Returns whether an answer is allowed now, and counts it. */
 bool stats_service_allowed(struct stats_service_limit *l, uint64_t now_ns);
 
 /* Appends to `values`, which has space. */
 void stats_value_add(struct stats_value *values, size_t *count, const char *name, bool level,
 		     uint64_t value);
 
-/* Appends the IPv4 address of number `index` of the switches above or below a switch. */
+/* Adds the IPv4 address of number `index` of the switches above or below a switch. */
 void stats_neighbour_add(struct stats_value *values, size_t *count, bool above, unsigned index,
 			 uint32_t ip);
-/* Returns true for such a value, with a usable address in *ip. */
+/* True: such a value, with a usable address in *ip. */
 bool stats_neighbour_get(const struct stats_value *value, bool *above, uint32_t *ip);
 
 /* Fills a page from number page->first on. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ALLREDUCE and SETTLE, and the same started by a kernel: this xPU's part of an allreduce that
  * switches compute. The switch client reads contributions from device memory and writes results
- * there, piece by piece. Memory that only DMA can access passes through a buffer.
+ * there, piece by piece; memory that only DMA can access passes through a buffer.
  *
- * If the switches are lost or cannot compute it, an ALLREDUCE does not fail, but that of a kernel
- * does. It reports how many bytes are complete, and waits for the host, which completes the rest by
- * other commands and then sends SETTLE. An ALLREDUCE that fails or is cancelled makes all members
- * lose the group, because they would wait for this member. */
+ * If the switches are lost or cannot compute it, a kernel's allreduce fails. An ALLREDUCE reports
+ * how many bytes are complete and waits: the host completes the rest by other commands, then sends
+ * SETTLE. An ALLREDUCE that fails or is cancelled makes all members lose the group, because they
+ * would wait for this member. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,16 +17,16 @@
 #include "xpu/slot_internal.h"
 
 struct reduction {
-	struct reduction *next; /* link in the tenant's list of lost ones */
+	struct reduction *next; /* in the tenant's list of lost ones */
 	struct tenant *tenant;
 	struct allreduce_command command;
-	struct work *work; /* the host's command; NULL: a kernel's descriptor */
+	struct work *work;
 	struct kernel_reduce *kernel;
 	kernel_reduce_ended ended;    /* completes `kernel` */
-	struct switch_member *member; /* NULL: the reduction does not use the switches any more */
+	struct switch_member *member; /* NULL: does not use the switches any more */
 	bool held_from, held_to;
 	struct pieces pieces;
-	int status; /* result of the piece at the switches */
+	int status; /* of the piece, at the switches */
 	/* BRIDGED memory: buffer of the piece, and its DMA */
 	uint8_t *buffer;
 	struct pump_transfer pump;
@@ -45,7 +45,7 @@ static void ranges_drop(struct reduction *r)
 	r->buffer = NULL;
 }
 
-/* The reduction leaves its group of switches, which may then run the next one. */
+/* The group of switches may then run the next reduction. */
 static void member_detach(struct reduction *r)
 {
 	if (r->member && r->member->reduction == r)
@@ -69,14 +69,13 @@ static void reduction_end(struct reduction *r, int status)
 	free(r);
 }
 
-/* Returns true if the host has left, or has left the group. */
+/* The host has left, or has left the group. */
 static bool left(const struct reduction *r)
 {
 	return r->tenant->leaving || !r->member || r->member->leaving;
 }
 
-/* The switches are lost, or cannot compute this: reports it to the host, and keeps the command. A
- * kernel gets an error. */
+/* Reports to the host, and keeps the command. A kernel gets an error. */
 static void reduction_lost(struct reduction *r, int status)
 {
 	struct tenant *t = r->tenant;
@@ -110,7 +109,7 @@ static const char *failure_text(int status)
 	}
 }
 
-/* Ends a reduction for another reason than lost switches, with a sentence. */
+/* Ends a sum that failed for another reason than lost switches, and sends the host the reason. */
 static void reduction_fail(struct reduction *r, int status)
 {
 	char text[COMMAND_FAILURE_BYTES];
@@ -151,7 +150,7 @@ static void dma_complain(const struct reduction *r, const struct bridge_end *end
 
 static void piece_begin(struct reduction *r);
 
-/* Handles the end of a piece, of which `bytes` bytes are complete. */
+/* `bytes` of the piece are complete. */
 static void piece_end(struct reduction *r, uint64_t bytes)
 {
 	switch (pieces_ended(&r->pieces, r->status, bytes, left(r))) {
@@ -212,7 +211,7 @@ static void piece_move(struct reduction *r, bool in, uint64_t bytes)
 		reduction_end(r, status);
 }
 
-/* Starts the next piece. All members have the same pieces, whatever their memory is. */
+/* All members have the same pieces, whatever their memory is. */
 static void piece_begin(struct reduction *r)
 {
 	const struct allreduce_command *c = &r->command;

@@ -19,20 +19,20 @@
 #include "worker/limits.h"
 #include "xpu/limits.h"
 
-/* blocks on each side that one arena_reach result may cover, so that fewer calls are needed */
+/* blocks on each side that an arena_reach result may cover, to save calls */
 #define RUN_BLOCKS 64
 
 struct block {
 	struct tree_node by_address;
-	struct tree_node by_bytes; /* free blocks only; key: bytes, then address */
+	struct tree_node by_bytes; /* free blocks only; by bytes, then address */
 	struct block *before, *behind;
 	uint64_t address, bytes;
 	uint64_t requested; /* at most `bytes`; valid if `used` */
 	uint32_t holders;
 	bool used;  /* allocated, or freed but still held */
-	bool freed; /* becomes free when its last holder drops it */
+	bool freed; /* becomes free with its last holder */
 	struct owner *owner;
-	struct block *owner_next, **owner_link; /* blocks of the owner */
+	struct block *owner_next, **owner_link; /* the owner's blocks */
 };
 
 /* Exists while the owner has a block. */
@@ -45,14 +45,14 @@ struct owner {
 struct arena {
 	uint8_t *base, *tail; /* tail: WORKER_TAIL_BYTES behind the arena */
 	uint64_t bytes, free_bytes;
-	uint64_t unit; /* sizes of allocations are multiples of it, in bytes */
+	uint64_t unit; /* bytes; allocations are multiples of it */
 	bool separate;
 	int fd;
 	struct block *first;
 	struct tree by_address, by_bytes, owners;
-	/* free bytes that are not cleared; ranges inside present allocations have no meaning */
+	/* free, not cleared bytes; meaningless inside present allocations */
 	struct ranges stale;
-	bool all_stale; /* `stale` lacks memory: no free byte may be accessed any more */
+	bool all_stale; /* no memory for `stale`: no free byte may be accessed */
 	/* grows when arena_reach may return something else */
 	uint64_t epoch;
 };
@@ -231,7 +231,7 @@ static struct block *block_at(const struct arena *a, uint64_t address)
 	return CONTAINER_OF(tree_floor(&a->by_address, address, 0), struct block, by_address);
 }
 
-/* Returns the lowest of the smallest free blocks with `bytes`; NULL: none. */
+/* Returns the lowest of the smallest free blocks with `bytes`. */
 static struct block *best_fit(const struct arena *a, uint64_t bytes)
 {
 	struct tree_node *n = tree_ceiling(&a->by_bytes, bytes, 0);
@@ -368,8 +368,8 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 {
 	const struct owner *o = owner_find(a, owner);
 
-	/* A freed block may merge with a free neighbour, but never with another block of this list.
-	 * The last one also frees the owner. */
+	/* A freed block may merge with a free neighbour, never with one of this list. The last one
+	 * also frees the owner. */
 	for (struct block *b = o ? o->blocks : NULL, *next; b; b = next) {
 		next = b->owner_next;
 		if (!b->freed)
@@ -426,7 +426,7 @@ static bool joins(const struct arena *a, const struct block *b, const struct blo
 	return !a->separate || b->used == c->used;
 }
 
-/* Returns the accessible blocks around b: RUN_BLOCKS on each side, and all up to `end`. */
+/* Accessible blocks around b: RUN_BLOCKS on each side, and all up to `end`. */
 static struct range run_of(const struct arena *a, const struct block *b, uint32_t owner,
 			   bool common, uint64_t end)
 {
@@ -504,7 +504,6 @@ void arena_access_changed(struct arena *a)
 
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end)
 {
-	/* If this fails for lack of memory, the range stays in the list and is cleared again
-	 * later. */
+	/* Without memory, the range stays and is cleared again later. */
 	ranges_remove(&a->stale, start, end);
 }

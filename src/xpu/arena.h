@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory of one xPU: one shared mapping of a memfd, divided into allocations with owners,
+/* Device memory of one xPU: a shared mapping of a memfd, divided into allocations with owners,
  * which NIC and kernels access in place. Addresses are offsets in the arena, multiples of
  * XPU_ALIGN.
  *
- *  In a separate arena, each tenant's allocations are in memory of their own, at the same addresses
- *  (tenant_memory.h). The arena's own memory then holds only unallocated addresses.
+ * In a separate arena, each tenant's allocations are in memory of their own, at the same addresses
+ * (tenant_memory.h). The arena's own memory then holds only unallocated addresses.
  *
- *  A kernel or transfer holds its allocation, so freed memory is reused after the last holder drops
- *  it. Invariant: blocks cover the arena without gaps, in address order; no two free ones are
- *  neighbours. Not thread-safe; any thread may access the bytes.
+ * Freed memory is reused when its last holder, a kernel or transfer, drops it. Invariant: blocks
+ * cover the arena without gaps, in address order; no two free ones are neighbours. Not thread-safe;
+ * any thread may access the bytes.
  *
- *  Only its owner can access an allocation; all owners can access unallocated memory. Bytes of a
- *  freed allocation are cleared before the next access. */
+ * Only its owner can access an allocation; all owners can access unallocated memory. Bytes of a
+ * freed allocation are cleared before the next access. */
 #ifndef XPU_ARENA_H
 #define XPU_ARENA_H
 
@@ -22,29 +22,29 @@
 
 struct arena;
 
-/* Rounds `bytes` up to whole pages. DXP_ENOMEM. DXP_EIO: no memfd, logged. DXP_EINVAL: `bytes` is
+/* Creates an arena of whole pages. DXP_ENOMEM. DXP_EIO: no memfd, logged. DXP_EINVAL: `bytes` is
  * out of range. */
 int arena_create(uint64_t bytes, struct arena **out);
 void arena_destroy(struct arena *a);
 
-/* Releases mapping and file of the arena, for memory on a device. The arena then only allocates
- * addresses, and arena_base must not be called. The memory of arena_tail stays. */
+/* Releases mapping and file, for memory on a device: the arena then only allocates addresses, and
+ * has no arena_base. The memory of arena_tail stays. */
 void arena_unmap(struct arena *a);
 /* Returns WORKER_TAIL_BYTES of host memory behind the last address. */
 uint8_t *arena_tail(const struct arena *a);
 
-/* Makes allocations separate: whole pages, so that no page mapped by other processes has two
- * owners. Freeing one leaves no bytes. Call this before the first allocation. */
+/* Makes allocations whole pages, so that no page mapped by other processes has two owners. Freeing
+ * one leaves no bytes. Call before the first allocation. */
 void arena_separate(struct arena *a);
-/* Returns the memfd. The tail of WORKER_TAIL_BYTES, initially zero, is at offset arena_bytes(). */
+/* The memfd. The tail of WORKER_TAIL_BYTES, initially zero, is at offset arena_bytes(). */
 int arena_fd(const struct arena *a);
 
 uint8_t *arena_base(const struct arena *a);
 uint64_t arena_bytes(const struct arena *a);
 uint64_t arena_free_bytes(const struct arena *a);
-/* Returns the bytes that an allocation of `bytes` occupies. */
+/* Bytes that an allocation of `bytes` occupies. */
 uint64_t arena_rounded(const struct arena *a, uint64_t bytes);
-/* Includes allocations that are freed but still held. */
+/* Includes freed allocations that are still held. */
 uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner);
 
 /* Allocates the low end of the smallest free block with space. Call arena_clear before any access.
@@ -52,7 +52,7 @@ uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner);
  * no such block, or no process memory. */
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address);
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
-/* Clears whole pages, and returns their memory to the system if possible. */
+/* Whole pages, whose memory the system gets back if possible. */
 void arena_discard(struct arena *a, uint64_t address, uint64_t bytes);
 
 /* DXP_ENOENT: not an allocation of the owner. */
@@ -76,7 +76,6 @@ int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t add
 		uint64_t bytes, struct range *out);
 bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes);
 const uint64_t *arena_epoch(const struct arena *a);
-/* Other code has changed the access to the memory. */
 void arena_access_changed(struct arena *a);
 /* Marks unallocated bytes as cleared. */
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end);

@@ -12,7 +12,7 @@
 #include "nic/limits.h"
 #include "xpu/limits.h"
 
-/* Most transfers of the xPU itself: bulk transfers, one task per host, one clearing (two DMAs), one
+/* The xPU's own transfers at most: bulk transfers, one task per host, one clearing (two DMAs), one
  * scrub, one package. */
 #define OWN_MAX (XPU_BULKS_SLOT_MAX + XPU_HOSTS_MAX + 2 + 1 + 1)
 _Static_assert(OWN_MAX + XPU_STAGED_WRITES + XPU_STAGED_READS <= BRIDGE_TRANSFERS_MAX,
@@ -39,7 +39,7 @@ static int zeros_make(struct bridged *b)
 	memset(b->zeros, 0, XPU_CLEAR_BYTES);
 	int status = engine_pin(b->engine, b->zeros, XPU_CLEAR_BYTES);
 	b->zeros_pinned = status == DXP_OK;
-	/* Then their DMA is only slower. The engine logs it. */
+	/* Their DMA is then only slower; the engine logs it. */
 	return status == DXP_EUNSUPPORTED ? DXP_OK : status;
 }
 

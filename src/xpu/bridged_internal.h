@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fields of struct bridged, only for bridged*.c. */
 #ifndef XPU_BRIDGED_INTERNAL_H
 #define XPU_BRIDGED_INTERNAL_H
 
@@ -22,8 +21,7 @@ struct bridged {
 	bool zeros_pinned;
 	struct nic_staged_write *writes; /* PUTs of peers; the NIC or the pump owns each */
 	struct staged_read *reads;
-	/* PUTs and GETs in the pump. Their numbers are bounded, so that PUTs, GETs and the xPU's
-	 * own transfers cannot starve one another. */
+	/* in the pump; bounded, so that PUTs, GETs and own transfers cannot starve one another */
 	uint32_t write_count, read_count;
 	struct staged_piece *pieces; /* buffers that the NIC sends */
 	uint32_t complaints;         /* log lines about failures so far */

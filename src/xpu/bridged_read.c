@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs of peers from memory that only DMA can access. Pieces go from the device to the NIC; their
- * buffers are free when the NIC returns them. */
+/* GETs of peers from memory that only DMA can access. Buffers of pieces are free when the NIC
+ * returns them. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -15,9 +15,9 @@
 struct staged_read {
 	struct pump_transfer pump;
 	struct bridged *bridged;
-	/* NULL: the NIC has cancelled the GET, or has got all bytes. */
+	/* NULL: cancelled by the NIC, or it has got all bytes */
 	struct nic_staged_read *requested;
-	uint64_t bytes, left; /* `left`: bytes that the NIC has not got */
+	uint64_t bytes, left; /* `left`: not passed to the NIC */
 	uint16_t node;        /* of the requester */
 	struct staged_read *next, **link;
 };
@@ -47,7 +47,6 @@ static struct staged_piece *piece_make(struct bridged *b, uint32_t id)
 	return p;
 }
 
-/* A DRAIN step: passes a piece to the NIC. */
 static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 {
 	struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);

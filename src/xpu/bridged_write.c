@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PUTs of peers into memory that only DMA can access. The NIC feeds payload to the bridge, and is
- * notified when the device has all of it.
+ * notified when the device has all.
  *
- *  A write has two owners, the NIC until write_end and the pump until `ended`; the last one frees
- *  it. */
+ * A write has two owners, the NIC until write_end and the pump until `ended`; the last one frees
+ * it. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -22,7 +22,7 @@ struct nic_staged_write {
 	uint16_t node; /* of the sender; 0: a function of this NIC */
 	int status;    /* valid if `ended` */
 	bool ended;
-	bool requested; /* write_settled returned DXP_EAGAIN: the NIC waits for a notification */
+	bool requested; /* write_settled returned DXP_EAGAIN */
 };
 
 static void write_unlink(struct nic_staged_write *w)

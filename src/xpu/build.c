@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BUILD: sends a package in parts to the host's worker, which runs the compiler. Packages behind
- * DMA are fetched one at a time, because each may need XPU_SOURCE_BYTES_MAX of host memory. Others
- * are copied, because their host could change them.
+/* BUILD: sends a package in parts to the host's worker, which compiles it. Packages behind DMA are
+ * fetched one at a time, because each may need XPU_SOURCE_BYTES_MAX of host memory. Others are
+ * copied, because their host could change them.
  *
- *  The program keeps the copy for rebuilds, up to XPU_PACKAGES_BYTES per host. A linked program
- *  keeps its binary, because its inputs may be released.
+ * The program keeps the copy for rebuilds, up to XPU_PACKAGES_BYTES per host. A linked program
+ * keeps its binary, because its inputs may be released.
  *
- *  The worker gets only binaries that this node has made: they must have the node's seal, which is
- *  removed. */
+ * The worker gets only binaries that this node has made: with the node's seal, which is removed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,7 @@ struct build {
 	struct tenant *tenant;
 	struct program *program;
 	uint32_t sequence;
-	bool held; /* holds the package in device memory */
+	bool held; /* the package, in device memory */
 	bool again;
 	uint64_t address;
 	struct worker_build message;
@@ -58,7 +57,7 @@ static void build_reply(struct tenant *t, uint32_t sequence, const struct order_
 	reply_send(t, &r);
 }
 
-/* Frees the package unless a rebuild needs it and there is space. */
+/* Keeps the package if a rebuild needs it and there is space. */
 static void package_settle(struct tenant *t, struct program *p)
 {
 	if (p->built && !p->links && t->packages_bytes + p->package_bytes <= XPU_PACKAGES_BYTES) {
@@ -225,7 +224,7 @@ static int inputs_check(const struct build *b, const struct package *package)
 	return DXP_OK;
 }
 
-/* Completes the build with DXP_EBUILD: no loader may get the binary. */
+/* DXP_EBUILD: no loader may get the binary. */
 static void binary_reject(struct build *b, const char *wrong)
 {
 	struct program *p = b->program;
@@ -239,7 +238,6 @@ static void binary_reject(struct build *b, const char *wrong)
 	next_fetch(s);
 }
 
-/* Removes the seal from the binary in the package. */
 static int binary_unseal(struct build *b, const struct package *sealed, const char **wrong)
 {
 	struct program *p = b->program;
@@ -265,7 +263,7 @@ static int binary_unseal(struct build *b, const struct package *sealed, const ch
 	return DXP_OK;
 }
 
-/* Posts a package to the worker. From now on the host may release the package's inputs. */
+/* Starts the build. From now on the host may release the package's inputs. */
 static int build_post(struct build *b)
 {
 	struct program *p = b->program;
@@ -337,7 +335,7 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 	next_fetch(s);
 }
 
-/* Directly into host memory: packages are too rare for buffers of the rings. */
+/* Fetches directly into host memory: packages are too rare for buffers of the rings. */
 static int fetch_begin(struct build *b)
 {
 	struct program *p = b->program;
@@ -426,7 +424,7 @@ static int package_accept(struct build *b, const struct command *c)
 	return DXP_OK;
 }
 
-/* Starts a build. On success the reply is sent later, or is queued already. */
+/* Begins a build. On success the reply is sent later, or is queued already. */
 static int build_begin(struct tenant *t, const struct command *c)
 {
 	if (c->bytes > XPU_SOURCE_BYTES_MAX)

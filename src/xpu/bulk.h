@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bulk transfer between device memory and another node: the xPU's own GETs and PUTs, several pieces
- * at once (S-05, S-06). With BRIDGED memory, each piece passes through a buffer of the rings. Only
- * for the slot's thread. */
+ * at once (S-05, S-06); with BRIDGED memory, through buffers of the rings. Only for the slot's
+ * thread. */
 #ifndef XPU_BULK_H
 #define XPU_BULK_H
 
@@ -14,7 +14,7 @@ struct slot;
 struct bulk {
 	struct slot *slot;
 	struct dxp_target to;
-	enum outbox_kind kind; /* of the PUTs: PEER if an event follows them, else PUSH */
+	enum outbox_kind kind; /* kind of the PUTs: PEER if an event follows them, else PUSH */
 	uint8_t path, mode;    /* enum bridge_path (IN, OUT, THROUGH); enum bridge_mode */
 	uint32_t piece_bytes;  /* 0: bulk.c chooses */
 	uint32_t owner;        /* THROUGH: see engine_dma */
@@ -29,7 +29,7 @@ struct bulk {
 	void (*ended)(struct bulk *h, const struct bridge_end *end);
 
 	struct pump_transfer pump;
-	/* bytes with a PUT (DIRECT, path IN: a GET) in the outbox */
+	/* posted as PUTs (DIRECT, path IN: GETs) */
 	uint64_t handed;
 	uint32_t flight;       /* DIRECT: outstanding pieces */
 	struct bridge_end end; /* DIRECT: argument for `ended` */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The CFG registers of an xPU: 4 bytes each, by index, without gaps (X-07, X-09;
- * docs/reference/registers.md is the same table). Decides what may be written, and what a write
- * does to the transfer task. No system calls. */
+ * docs/reference/registers.md has the same table). Decides what may be written, and what a write
+ * does. No system calls. */
 #ifndef XPU_CFG_H
 #define XPU_CFG_H
 
@@ -11,8 +11,7 @@
 #define CFG_MAGIC_VALUE   0x58505844u
 #define CFG_VERSION_VALUE 1
 
-/* X(index, name, access, text). Indices are an interface: append registers, but never renumber
- * them. */
+/* X(index, name, access, text). Indices are an interface: never renumber registers, append them. */
 #define CFG_REGISTERS(X)                                                                           \
 	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                                    \
 	X(1, VERSION, RO, "version of this register map: 1")                                       \
@@ -136,7 +135,7 @@ struct cfg_core {
 	uint32_t core, operand;
 };
 
-/* Actions that a write to registers requires. */
+/* Work that a write to the registers starts. */
 struct cfg_go {
 	bool task;
 	bool core;
@@ -153,7 +152,7 @@ void cfg_set_task(struct cfg_values *v, const struct cfg_task *task);
 /* Returns 0, or WIRE_NACK_BOUNDS: no such register. */
 uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uint32_t *values);
 
-/* The registers that a host may write: its own task, and the stream core. */
+/* What a host may write: its own task, and the stream core. */
 struct cfg_target {
 	struct cfg_task *task;
 	/* the caller of cfg_write() applies the changes */
@@ -162,8 +161,8 @@ struct cfg_target {
 
 /* Writes in order; `target` is NULL if the writer has not opened the xPU. Returns 0, or a NACK code
  * without any change. WIRE_NACK_BOUNDS: no such register, TASK_GO is not 1, or not all registers of
- * an allreduce. WIRE_NACK_RIGHTS: read-only, or not open. WIRE_NACK_RESOURCE: the task is running
- * and owns one of the registers. */
+ * an allreduce. WIRE_NACK_RIGHTS: read-only, or not open. WIRE_NACK_RESOURCE: the running task owns
+ * one of the registers. */
 uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
 		  struct cfg_go *go);
 

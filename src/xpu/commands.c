@@ -39,8 +39,7 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 	reply_send(t, &r);
 }
 
-/* Rejects an OPEN. There is no tenant, so the reply goes to the queue pair that the command
- * names. */
+/* There is no tenant, so the reply goes to the queue pair that the command names. */
 static void open_reject(struct slot *s, const struct dxp_target *to, uint32_t sequence, int status)
 {
 	struct command_reply r = {.op = COMMAND_OPEN, .sequence = sequence, .status = status};
@@ -166,7 +165,7 @@ void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 		rejected(s, event->node, "it comes from a function of another process");
 		return;
 	}
-	/* A host's event may arrive on a data queue pair, so that it follows its data. */
+	/* On any queue pair, because a host's event may follow its data. */
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_receive(s, event, data);
 	else if (event->qp != NODE_SERVICE_QP)

@@ -34,11 +34,11 @@ struct daemon {
 	uint32_t count;
 	struct daemon_slot slots[FABRIC_SLOTS_MAX];
 	int status;       /* status of an exit without a stop request */
-	_Atomic int ends; /* stop request, or a slot has lost its membership */
+	_Atomic int ends; /* stop request, or a lost membership */
 	uint64_t check_ns;
 };
 
-/* The given name if there is one slot, else the base name and a number. */
+/* Makes the slot's name: the given name for one slot, else the base name and a number. */
 static int name_make(const struct daemon_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
 {
 	const char *base = o->name ? o->name : o->base ? o->base : "xpu";
@@ -54,7 +54,7 @@ static int name_make(const struct daemon_options *o, uint32_t index, char out[FA
 	return DXP_EINVAL;
 }
 
-/* The xPU works without offers, so a failure is only logged. */
+/* The xPU works without offers. */
 static void functions_offer(const struct daemon_slot *x, uint32_t functions)
 {
 	if (functions == 0)
@@ -152,7 +152,7 @@ static int advertise_check(const struct daemon_options *o, const struct udp_addr
 	return DXP_EINVAL;
 }
 
-/* The given folder, one in the state folder, or one in the user's cache. False: none. */
+/* The given folder, or one in the state folder, or in the user's cache. False: none. */
 static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -169,8 +169,7 @@ static bool cache_choose(const struct daemon_options *o, char out[PATH_MAX])
 	return bytes > 0 && bytes < PATH_MAX;
 }
 
-/* Creates the folder of compiled kernels. If that fails, kernels are compiled again after each
- * start. */
+/* Without the folder, kernels are compiled again after each start. */
 static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 struct slot_options *out)
 {
@@ -184,8 +183,7 @@ static void cache_create(const struct daemon_options *o, char cache[PATH_MAX],
 			 cache);
 }
 
-/* Chooses the key that seals binaries of all slots: the one stored in the state folder, or a new
- * one for this run. */
+/* The key in the state folder, or a new one for this run. */
 static int seal_choose(const struct daemon_options *o, uint8_t key[FABRIC_KEY_BYTES])
 {
 	if (o->state_folder)
@@ -322,7 +320,7 @@ static void timeout_report(const struct daemon_slot *x)
 		  x->name);
 }
 
-/* Joins each slot for a slice, and polls those that have joined. */
+/* A slice for each slot; polls those that have joined. */
 static int join_round(struct daemon *d, uint64_t deadline_ns, uint32_t *left)
 {
 	*left = 0;

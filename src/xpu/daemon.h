@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The xPUs of a daemon: up to FABRIC_SLOTS_MAX slots, each a node, all polled by one thread
- * (X-14). */
+/* The xPUs of a daemon: up to FABRIC_SLOTS_MAX slots, each a node, polled by one thread. */
 #ifndef XPU_DAEMON_H
 #define XPU_DAEMON_H
 
@@ -10,23 +9,22 @@ struct daemon_options {
 	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
 	const char *name; /* base of the node names; NULL: `base` */
 	const char *base; /* base that always has a number; NULL: "xpu" */
-	/* number in the name of slot 0, unless `name` is given for one slot */
+	/* in the name of slot 0, unless `name` is given for one slot */
 	uint32_t first;
-	uint16_t id; /* requested id of slot 0; slot n requests id + n; 0: any */
+	uint16_t id; /* requested for slot 0; slot n requests id + n; 0: any */
 	struct udp_address manager;
 	struct manager_backups other_managers; /* see member_options */
 	const uint8_t *fabric_key;
 	/* see node_options */
 	const struct identity *identity;
 	const char *identity_file;
-	const char *key_file; /* the same of `fabric_key` */
+	const char *key_file; /* file from which `fabric_key` was read; see node_options */
 	/* NULL: the local address towards the manager. Slot n uses port + n, unless it is 0. */
 	const struct udp_address *bind;
 	uint16_t port; /* if that of `bind` is 0 */
-	/* If neither gives a port: uses the first free ports of the XPU_PORTS from XPU_PORT_FIRST
-	 * on, else any ports. */
+	/* Without a port: the first free ones of XPU_PORTS from XPU_PORT_FIRST on, else any. */
 	bool standard_ports;
-	/* Advertised: slot n adds n to the port, unless it is 0. NULL: none. See node_options. */
+	/* Slot n adds n to the port, unless it is 0. NULL: none. See node_options. */
 	const struct udp_address *advertise;
 	struct node_outside outside; /* see node_options */
 	/* Folder for identities, the key that seals program binaries, and compiled kernels. NULL:
@@ -41,8 +39,8 @@ struct daemon_options {
 	const char *engine;
 	const char *worker_program;     /* see slot_options */
 	struct sandbox_options sandbox; /* see slot_options */
-	/* Bridge of each slot with memory that only DMA can access. Fields as in pump_options. If
-	 * the buffer size is measured, it is measured for the first slot and used for all. */
+	/* See pump_options; they apply to each slot with memory that only DMA can access. A buffer
+	 * size that must be measured is measured for the first slot. */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
 	const char *switches; /* see slot_options */
@@ -54,8 +52,8 @@ struct daemon_options {
 
 struct daemon;
 
-/* The slots begin to join. Statuses of slot_open() and identity_get(), which log them. DXP_EINVAL:
- * an option is out of range. */
+/* The slots begin to join. Statuses of slot_open() and identity_get(), logged. DXP_EINVAL: an
+ * option is out of range. */
 int daemon_open(const struct daemon_options *options, struct daemon **out);
 void daemon_close(struct daemon *d);
 
@@ -67,7 +65,7 @@ struct slot *daemon_slot(const struct daemon *d, uint32_t index);
  * rejected a slot; logged. */
 int daemon_join(struct daemon *d, uint64_t deadline_ns);
 
-/* Polls until `stop` is set (DXP_OK), or a slot loses its membership. */
+/* DXP_OK: `stop` was set; else a slot lost its membership. */
 int daemon_run(struct daemon *d);
 
 #endif

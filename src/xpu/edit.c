@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY and FILL change device memory without a kernel, in order with kernels. Checks
- * and holds their ranges; a worker executes them. */
+/* WRITE, COPY and FILL change device memory without a kernel, in order with kernels. Their ranges
+ * are held; a worker executes them. */
 #include <dxp/status.h>
 
 #include "base/clock.h"

@@ -29,7 +29,7 @@ static struct event_entry *entry_of(const struct event_log *l, uint32_t count)
 	return &l->entries[count & (l->capacity - 1)];
 }
 
-/* Returns the index of the first entry not before `count`. */
+/* Index of the first entry not before `count`. */
 static uint32_t kept_index(const struct event_log *l, uint32_t count)
 {
 	uint32_t low = 0, high = l->kept_count;
@@ -88,8 +88,7 @@ static void entry_move(struct event_entry *to, const struct event_entry *from)
 		to->waiters->link = &to->waiters;
 }
 
-/* Counts at different positions stay at different positions in the larger ring, so no entries
- * collide. */
+/* Counts at different positions stay apart in the larger ring. */
 static int grow(struct event_log *l)
 {
 	struct event_log bigger = *l;
@@ -122,8 +121,8 @@ static void kept_sift(struct event_log *l)
 	l->kept_count = kept;
 }
 
-/* A full list first forgets completed entries, and doubles only if more than half remain, for
- * constant amortized time per event. */
+/* A full list first forgets completed entries, and doubles only if more than half remain: constant
+ * amortized time per event. */
 static int kept_reserve(struct event_log *l)
 {
 	if (l->kept_count < l->kept_space)
@@ -143,8 +142,7 @@ static int kept_reserve(struct event_log *l)
 	return DXP_OK;
 }
 
-/* Moves a pending event from the ring to `kept`. It is usually appended, because counts usually
- * rise. */
+/* Usually appends, because counts usually rise. */
 static int kept_add(struct event_log *l, const struct event_entry *e)
 {
 	int status = kept_reserve(l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of one host on one xPU, by their number (`count`), in a ring. If a new event would
- * overwrite one that is still needed, the ring doubles, up to a bound. Then the oldest completed
- * events are forgotten, and pending ones move to a sorted list. No I/O; not thread-safe. */
+/* Events of one host on one xPU, by number (`count`), in a ring. It doubles, up to a bound, rather
+ * than overwrite an event that is needed. Then the oldest completed events are forgotten, and
+ * pending ones move to a sorted list. No I/O; not thread-safe. */
 #ifndef XPU_EVENT_LOG_H
 #define XPU_EVENT_LOG_H
 
@@ -25,15 +25,15 @@ struct event_entry {
 };
 
 struct event_log {
-	/* The entry of `count` is at count % capacity, a power of two. */
+	/* `count` is at count % capacity, a power of two */
 	struct event_entry *entries;
 	uint32_t capacity, capacity_max;
-	/* These events complete on another xPU: a pending one without waiters may be forgotten. */
+	/* events complete on another xPU: a pending one without waiters may be forgotten */
 	bool foreign;
 	uint32_t oldest; /* completed events before it may be forgotten */
 	bool some_forgotten;
-	uint32_t forgotten; /* newest count of a completed event that was forgotten */
-	/* Pending events pushed out of the ring, sorted by count. */
+	uint32_t forgotten; /* newest count of a forgotten event */
+	/* pending ones pushed out of the ring, by count */
 	struct event_entry *kept;
 	uint32_t kept_count, kept_space;
 };
@@ -45,7 +45,7 @@ void event_log_destroy(struct event_log *l);
 /* Valid until the next event_log_add; NULL: unknown. */
 struct event_entry *event_log_find(const struct event_log *l, uint32_t count);
 
-/* The log may have known this event and forgotten it. */
+/* The log may have known and forgotten this event. */
 bool event_log_forgotten(const struct event_log *l, uint32_t count);
 
 /* Adds an unknown event as EVENT_PENDING. DXP_ENOMEM. */

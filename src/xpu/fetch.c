@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FETCH: data about programs and the device, in parts. Logs and kernel records are kept with the
- * program. Other data come from the host's worker, and are kept for the next part. A binary for a
+ * program; other data come from the host's worker, and are kept for the next part. A binary for a
  * host gets the node's seal. */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct part {
 struct fetch {
 	struct order order;
 	struct worker_fetch message;
-	/* Program that keeps its binary; NULL: a host has sent this FETCH. */
+	/* keeps its binary; NULL: a host has sent this FETCH */
 	struct program *keep;
 	struct part part;
 	uint8_t *data;

@@ -169,7 +169,7 @@ static void wait_uncount(struct graph *g, struct graph_wait *w)
 		command_ready(g, c);
 }
 
-/* Then call failed_settle, which fails the commands that wait for it. */
+/* Fails a command. Call failed_settle afterwards, for the commands that wait for it. */
 static void command_fail(struct graph *g, struct graph_command *c, int status)
 {
 	if (c->state == STATE_READY)

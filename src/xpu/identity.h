@@ -13,7 +13,7 @@
  * long. Logged. */
 int identity_folder(const char *folder);
 
-/* Reads FOLDER/NAME.id, or writes a new identity there, mode 0600; a crash leaves no partial file.
+/* Reads FOLDER/NAME.id, or writes a new identity there, mode 0600, whole or not at all.
  * DXP_EMALFORMED: not an identity. DXP_EACCESS: denied. DXP_EINVAL: the name is too long. Logged
  * with the next step. */
 int identity_get(const char *folder, const char *name, uint8_t uuid[WIRE_UUID_BYTES]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduces that kernels start by a write of the registers ALLREDUCE_*. A descriptor is from an
- * untrusted kernel: it may name only groups and memory of the kernel's host. Its memory is held
- * until the operation ends. Operations of a group run in the order of posting, one at a time. */
+/* Allreduces that kernels start by writing the registers ALLREDUCE_*. A kernel is untrusted: its
+ * descriptor may name only groups and memory of its host, which is held until the operation ends.
+ * Operations of a group run in the order of posting, one at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,7 +165,7 @@ static struct kernel_reduce *kernel_reduce_create(struct tenant *t,
 	return k;
 }
 
-/* Returns the end of the queue; NULL: it is full. */
+/* NULL: the queue is full. */
 static struct kernel_reduce **queue_end(struct switch_member *m)
 {
 	struct kernel_reduce **at = &m->kernels;

@@ -3,9 +3,9 @@
  * allocations and unallocated memory. NIC functions of its kernels, and peers with their keys, can
  * access only its allocations.
  *
- *  Unallocated memory that was used before is cleared first: at once, or by DMA while the requester
- *  retries. Before a range is allocated, all transfers in it are cancelled: answers to GETs, and
- *  accepted bridge transfers. */
+ * Unallocated memory that was used before is cleared first: at once, or by DMA while the requester
+ * retries. Before a range is allocated, all transfers in it are cancelled: answers to GETs, and
+ * accepted bridge transfers. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
@@ -91,7 +91,7 @@ static uint8_t port_reach(void *context, uint64_t offset, uint64_t bytes, struct
 }
 
 /* The tenant's host, its kernels on this xPU, and xPUs, which transfer data for it. Another host
- * cannot use a key that it has learned or guessed. */
+ * cannot use a key that it learned or guessed. */
 static bool node_permits(void *context, uint16_t node)
 {
 	const struct tenant *t = context;

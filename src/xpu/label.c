@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the length of the name without a "-DIGITS" at its end. */
+/* Length without "-DIGITS" at the end. */
 static size_t base_bytes(const char *name)
 {
 	const char *dash = strrchr(name, '-');

@@ -43,7 +43,7 @@ static int port_argument_set(struct work *w, struct worker_argument *a)
 	return DXP_OK;
 }
 
-/* Sets the argument's bytes to the rest of its allocation. */
+/* Sets the bytes to the rest of the argument's allocation. */
 static int memory_hold(struct work *w, struct worker_argument *a)
 {
 	const struct tenant *t = w->tenant;

@@ -57,7 +57,7 @@ static void free_reply(struct tenant *t, uint32_t sequence, int status)
 	reply_send(t, &r);
 }
 
-/* After an unmap: retries waiting ALLOCs, and answers a FREE that waited for it. */
+/* Called after an unmap: retries waiting ALLOCs, and answers a FREE that waited for it. */
 static void unmapped(struct tenant *t, const uint32_t *sequence)
 {
 	memory_parked_retry(t);
@@ -96,7 +96,7 @@ static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 			return status;
 		uint64_t coming = tenants_giving(s);
 		uint64_t left = arena_free_bytes(s->arena) + coming;
-		/* Memory that is being freed suffices, or all memory of silent hosts would not. */
+		/* Memory being freed suffices, or all memory of silent hosts would not. */
 		if ((coming > 0 && bytes <= left) || bytes > left + tenants_silent_bytes(s) ||
 		    !tenants_make_space(s, NEED_MEMORY))
 			return status;
@@ -104,7 +104,7 @@ static int arena_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return status;
 }
 
-/* Maps the range in the host's worker before it is cleared. */
+/* Maps the range in the host's worker before clearing. */
 static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
@@ -140,7 +140,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 	return status;
 }
 
-/* Waits for an unmap, or for the memory of an evicted host. */
+/* Waits for an unmap, or for an evicted host's memory. */
 struct parked {
 	struct parked *next;
 	uint32_t sequence;
@@ -261,7 +261,7 @@ static void dma_begin(struct clearing *c, struct clearing_dma *d)
 	c->cleared += order.bytes;
 }
 
-/* True: the first clearing is done or failed, without DMAs in progress, and is completed. */
+/* True: the first clearing is done or failed, has no DMA in progress, and is completed here. */
 static bool clearing_end(struct slot *s, struct clearing *c)
 {
 	struct tenant *t = c->tenant;

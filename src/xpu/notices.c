@@ -15,28 +15,28 @@ struct notice {
 	struct notice_host host;
 	uint16_t node;
 	int found;           /* status of the last search for the xPU */
-	uint32_t magic;      /* of the xPU at the first attempt that found it; 0: none has */
+	uint32_t magic;      /* of the xPU when first found; 0: not found yet */
 	uint64_t begun_ns;   /* time of notice_send() */
-	uint64_t unknown_ns; /* time of the first search with DXP_ENOENT; 0: none */
+	uint64_t unknown_ns; /* first search with DXP_ENOENT; 0: none */
 	uint64_t due_ns;     /* lost: time of the next attempt */
 	struct command_event event;
 };
 
-/* Number of lost events of a host. */
+/* Lost events of a host. */
 struct account {
 	struct account *next;
 	uint32_t owner, count;
 };
 
-/* An event has the same interval between all attempts, so a list in the order of losses is in the
- * order of due times. */
+/* All attempts of an event have the same interval, so the order of losses is the order of due
+ * times. */
 struct notices {
 	const struct notices_hooks *hooks;
 	void *context;
-	struct notice *lost, **lost_tail; /* to be sent again, in the order of due times */
-	uint32_t count;                   /* length of this list */
-	struct account *accounts[XPU_NOTICES_BUCKETS]; /* of its events, by owner */
-	uint64_t left[(WIRE_NODE_LAST + 64) / 64];     /* a bit per node id: see notices_left() */
+	struct notice *lost, **lost_tail;              /* by due time */
+	uint32_t count;                                /* number of notices in this list */
+	struct account *accounts[XPU_NOTICES_BUCKETS]; /* accounts of the list's events, by owner */
+	uint64_t left[(WIRE_NODE_LAST + 64) / 64];     /* a bit per node id: notices_left() */
 };
 
 int notices_create(const struct notices_hooks *hooks, void *context, struct notices **out)
@@ -61,7 +61,7 @@ static struct account **account_find(struct notices *n, uint32_t owner)
 	return at;
 }
 
-/* Returns false if memory is short. */
+/* False: memory is short. */
 static bool account_add(struct notices *n, uint32_t owner)
 {
 	struct account **at = account_find(n, owner);
@@ -86,7 +86,6 @@ static void account_remove(struct notices *n, uint32_t owner)
 	free(account);
 }
 
-/* Removes the event at *at from the list. */
 static struct notice *lost_remove(struct notices *n, struct notice **at)
 {
 	struct notice *i = *at;
@@ -108,7 +107,7 @@ void notices_destroy(struct notices *n)
 	free(n);
 }
 
-/* Frees the event. Its host fails. */
+/* Frees the event; its host fails. */
 static void fail(struct notice *i, int status)
 {
 	const struct notices *n = i->all;
@@ -117,7 +116,7 @@ static void fail(struct notice *i, int status)
 	free(i);
 }
 
-/* Adds an event to the list, or frees it if memory is short. */
+/* Frees it if memory is short. */
 static void lost_add(struct notice *i)
 {
 	struct notices *n = i->all;
@@ -165,7 +164,7 @@ static int search(struct notice *i, uint32_t *magic)
 	return DXP_ENOENT;
 }
 
-/* Sends the event; frees it if nothing waits for it any more. */
+/* Frees the event if nothing waits for it any more. */
 static void attempt(struct notice *i)
 {
 	const struct notices *n = i->all;
@@ -202,8 +201,7 @@ void notice_send(struct notices *n, const struct notice_host *host, uint16_t nod
 	attempt(i);
 }
 
-/* Gives up the event. If the other xPU is not alive or has left, its host and this one know it by
- * their tables. */
+/* If the other xPU is not alive or has left, its host and this one know it by their tables. */
 static void give_up(struct notice *i)
 {
 	if (i->found == DXP_OK)
@@ -225,8 +223,7 @@ static uint32_t owner_largest(const struct notices *n)
 	return largest->owner;
 }
 
-/* Fails the host with most lost events, and forgets them, so that no host takes the space of
- * others. */
+/* Fails the notices of the owner with the most, so that no host uses the space of others. */
 static void largest_fail(struct notices *n)
 {
 	const uint32_t owner = owner_largest(n);
@@ -243,7 +240,8 @@ static void largest_fail(struct notices *n)
 	fail(last, DXP_EBUSY);
 }
 
-/* A row that comes late gets the full time, whenever the search began. */
+/* Returns when the waiting time began. A row that comes late gets the full time, whenever the
+ * search began. */
 static uint64_t since_ns(const struct notice *i)
 {
 	return i->found == DXP_ENOENT ? i->unknown_ns : i->begun_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ready commands: a binary heap by graph_command.order, earliest on top. Commands store their
- * index, so that a cancelled one can be removed. */
+/* Ready commands: a binary heap, earliest graph_command.order on top. Commands store their index,
+ * so that a cancelled one can be removed. */
 #ifndef XPU_ORDER_HEAP_H
 #define XPU_ORDER_HEAP_H
 

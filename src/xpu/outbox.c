@@ -21,7 +21,7 @@ struct message {
 	uint8_t data[];
 };
 
-/* The messages of one kind to one node. A queue is freed when it is empty. */
+/* Messages of one kind to one node; freed when empty. */
 struct queue {
 	struct queue *next;
 	enum outbox_kind kind;
@@ -232,8 +232,7 @@ static void queue_drop(struct queue *q, int status)
 {
 	uint32_t count = q->waiting_count;
 
-	/* Only messages that are queued now. If `done` adds one to this node, it fails later by
-	 * itself. */
+	/* Only messages queued now; one that `done` adds fails later by itself. */
 	for (; count > 0 && q->waiting; count--)
 		message_end(waiting_pop(q), status);
 }
@@ -245,8 +244,8 @@ void outbox_drop(struct outbox *o, uint16_t node, int status)
 			queue_drop(q, status);
 }
 
-/* One of two queue pairs for replies, or of two for data, so that a silent node delays at most half
- * of the others. PUTs and GETs of a bridge use different ones. */
+/* Two queue pairs for replies and two for data, so that a silent node delays at most half of the
+ * others. PUTs and GETs of a bridge use different ones. */
 static uint8_t queue_pair(const struct message *m)
 {
 	uint8_t half = (uint8_t)((m->to.node + (m->kind == OUTBOX_PUSH)) % 2);
@@ -323,7 +322,7 @@ static void empty_free(struct outbox *o)
 	}
 }
 
-/* So that another queue is first next time. */
+/* Moves the first queue to the end, so that another queue is first next time. */
 static void pass_once(struct outbox *o)
 {
 	struct queue *q = o->queues, **at = &o->queues;

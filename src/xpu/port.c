@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports: NIC functions of kernels. A host gets the highest free virtual function until it leaves,
- * with its device memory in the lookup table. If the NIC has stopped the function, the next request
- * replaces it. */
+ * with its device memory in the lookup table. A function that the NIC stopped is replaced at the
+ * next request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +30,7 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Returns the address at which windows begin. If the tenant has memory of its own, they are in that
- * memory. */
+/* Where windows begin: in the tenant's own memory, if it has some. */
 static uint8_t *window_tail(const struct tenant *t)
 {
 	const struct arena *a = t->slot->arena;
@@ -39,7 +38,8 @@ static uint8_t *window_tail(const struct tenant *t)
 	return t->memory->base ? t->memory->base + arena_bytes(a) : arena_tail(a);
 }
 
-/* Behind the tenant's device memory, so that its worker maps it. False: all windows are in use. */
+/* Chooses a window behind the tenant's device memory, so that its worker maps it. False: all
+ * windows are in use. */
 static bool window_choose(const struct tenant *t, struct port *p)
 {
 	struct slot *s = t->slot;
@@ -67,7 +67,7 @@ static void port_free(struct slot *s, struct port *p)
 	free(p);
 }
 
-/* Register mode with device addresses (P-01). */
+/* Adds the area for register mode with device addresses (P-01). */
 static int port_area_add(struct slot *s, const struct port *p)
 {
 	const struct nic_area area = {.bytes = arena_bytes(s->arena), .key = p->key};
@@ -144,8 +144,8 @@ static uint32_t closed_free(struct slot *s)
 	return freed;
 }
 
-/* A function becomes free soon: an evicted host's, when its work has completed. Not one that
- * kernels on the slot's own thread use, which may run for any time. */
+/* True: a function becomes free soon: an evicted host's, when its work has completed; not one used
+ * by kernels on the slot's own thread, which may run for any time. */
 static bool port_comes(const struct slot *s)
 {
 	const struct port *p = s->ports;

@@ -75,8 +75,7 @@ static void program_unlink(struct tenant *t, struct program *p)
 		t->packages_bytes -= p->package_bytes;
 }
 
-/* Releases a program. In the worker's queue, the release follows the kernels that need the
- * program. */
+/* In the worker's queue, the release follows the kernels that need the program. */
 static void program_end(struct tenant *t, struct program *p)
 {
 	struct worker *c = p->built ? worker_of(t) : NULL;

@@ -22,7 +22,7 @@ static void chain_add(struct programs *p, struct program_entry *e)
 	*at = e;
 }
 
-/* Enlarges the index. If memory is short, the chains become longer instead. */
+/* Without memory, the chains become longer instead. */
 static void grow(struct programs *p)
 {
 	uint32_t now = p->buckets ? p->bucket_count : PROGRAMS_FEW;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host's programs by id, and in the order of their builds. Allocates only its index. For one
- * thread. */
+/* A host's programs, by id and by age. Allocates only its index. For one thread. */
 #ifndef XPU_PROGRAMS_H
 #define XPU_PROGRAMS_H
 
 #include <stdint.h>
 
-/* Part of the caller's struct; the caller sets `id`, the table the rest. */
+/* Part of the caller's struct; the caller sets `id`. */
 struct program_entry {
 	struct program_entry *newer, *older;
 	struct program_entry *chain; /* in the bucket */
@@ -15,7 +14,7 @@ struct program_entry {
 
 #define PROGRAMS_FEW 16 /* without allocation: most hosts have one or two programs */
 
-/* All zero: empty. A lookup takes constant time, unless memory for the index was short. */
+/* All zero: empty. Lookups take constant time, unless memory for the index was short. */
 struct programs {
 	struct program_entry *newest, *oldest;
 	struct program_entry **buckets; /* NULL: `few` is used */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registers of a running xPU: present values, and the actions of writes. */
+/* Present values of registers, and actions of writes. */
 #include <string.h>
 
 #include <dxp/status.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages to hosts, and events to other xPUs. None is dropped: an unreachable host, or one that
- * does not read, is evicted. */
+/* Messages to hosts, and events to other xPUs. None is dropped: a host that is unreachable or does
+ * not read is evicted. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void sent(void *context, int status)
 	t->slot->hooks->evict(t, DXP_EPEERLOST);
 }
 
-/* Messages that wait for the host are within bounds. */
+/* Messages waiting for the host are within bounds. */
 static bool host_reads(const struct tenant *t)
 {
 	const struct outbox *o = t->slot->outbox;
@@ -89,7 +89,7 @@ void reply_print_send(struct tenant *t, const void *text, uint32_t bytes)
 	}
 }
 
-/* A slow host gets only the events of its commands, so that there is space for these. */
+/* Gets only the events of its commands, so that there is space for these. */
 static bool host_slow(const struct tenant *t)
 {
 	return outbox_count(t->slot->outbox, t->host) >= XPU_OUTBOX_MAX / 2;
@@ -145,7 +145,7 @@ void reply_lost_send(struct tenant *t, const struct command_lost *lost)
 		message_send(t, data, command_lost_encode(lost, data));
 }
 
-/* The host waits for this event, or for a later one. */
+/* The host waits for this event, or a later one. */
 static bool hurried(const struct tenant *t, uint64_t event)
 {
 	return t->hurried && !seq_before(t->hurry, EVENT_COUNT(event));
@@ -171,8 +171,8 @@ void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	t->held_hurried |= hurried(t, e->event);
-	/* Now, if the host waits for exactly this event, or no later event would carry it. Others
-	 * are held, because a message for each would cost as much as its command. */
+	/* Now, if the host waits for exactly this event, or no later event would carry it; a
+	 * message for each would cost as much as its command. */
 	if (!lazy || (t->hurried && t->hurry == EVENT_COUNT(e->event)) || e->status != DXP_OK ||
 	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "xpu/slot_internal.h"
 
-/* cores for spinning: a local host, the network thread, an engine's thread, and the rest of the
+/* cores for spinning: a local host, the network thread, an engine's thread, the rest of the
  * system */
 #define SPINNERS 4
 
@@ -146,8 +146,8 @@ static int engine_here(struct slot *s, const char *name)
 	return engine_open(&options, &s->engine);
 }
 
-/* The engine may work in this process's memory, so its kernels can run in other processes. Devices
- * of other engines need one process for all hosts. */
+/* Engines that work in this process's memory can run kernels in other processes. Devices of other
+ * engines need one process for all hosts. */
 static bool engine_may_fork(const struct slot *s)
 {
 	const char *name = s->options.engine;
@@ -180,8 +180,6 @@ static int zygote_begin(struct slot *s)
 	return zygote_open(&options, &s->zygote, &s->about);
 }
 
-/* One process per host if the engine works in this process's memory; otherwise one thread for
- * all. */
 static int engine_start(struct slot *s)
 {
 	s->worker_spin_ns = worker_spin(s->options.node.spin_ns);

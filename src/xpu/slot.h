@@ -2,16 +2,16 @@
 /* One xPU node: NIC, device memory, registers and an engine (X-02, X-03, X-09). Accepts commands of
  * hosts, keeps their graphs, passes kernels to workers (worker.h) and sends data to other xPUs.
  *
- *  The thread that polls the node makes all calls; a worker has its own thread or process.
+ * All calls are made by the thread that polls the node; a worker has its own thread or process.
  *
- *  Hosts are isolated: a command names only its host's memory, programs and events. PUT, GET and
- *  kernels' NIC functions access only the host's memory; PUT and GET also unallocated memory
- *  (keys.c).
+ * Hosts are isolated: a command names only its host's memory, programs and events. PUT, GET and
+ * kernels' NIC functions access only the host's memory; PUT and GET also unallocated memory
+ * (keys.c).
  *
- *  With `worker_program`, kernels of an engine that works in this process's memory run in other
- *  processes. Such a process maps only the memory of its host, so a wild address ends only that
- *  process. A sandbox limits machine code in kernels (worker/sandbox.h). Otherwise kernels run
- *  here, with this process's rights. */
+ * With `worker_program`, kernels of an engine that works in this process's memory run in other
+ * processes, which map only the memory of their host. A wild address ends only that process; a
+ * sandbox limits machine code (worker/sandbox.h). Otherwise kernels run here, with this process's
+ * rights. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 
@@ -39,16 +39,16 @@ struct slot_options {
 	 * engine: one thread of this process for all hosts. */
 	const char *worker_program;
 	struct sandbox_options sandbox; /* of the hosts' processes */
-	/* Seals program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: random. */
+	/* seals program binaries (engine/seal.h), FABRIC_KEY_BYTES; NULL: random */
 	const uint8_t *seal_key;
-	/* Options of the bridge to BRIDGED memory; see pump_options. */
+	/* of the bridge to BRIDGED memory; see pump_options */
 	uint32_t buffers, buffer_bytes, reads;
 	uint64_t stall_ns;
-	/* The switch that sums for this xPU, as in struct dxp_inc_options; NULL: none. */
+	/* the switch that sums for this xPU, as in struct dxp_inc_options; NULL: none */
 	const char *switches;
 };
 
-/* The node begins to join. Statuses of arena_create, engine_open and node_open, which log them. */
+/* The node begins to join. Statuses of arena_create, engine_open and node_open, logged. */
 int slot_open(const struct slot_options *options, struct slot **out);
 
 /* Waits for the running kernel and leaves the fabric. NULL is allowed. */
@@ -60,18 +60,17 @@ uint64_t slot_memory_bytes(const struct slot *s);
 /* All 0 if the NIC accesses the memory itself. */
 void slot_bridged_state(const struct slot *s, struct bridged_state *out);
 
-/* Processes input of NIC and engine, and advances all work. Returns the number of steps. */
+/* Processes input of NIC and engine, and advances all work; returns the number of steps. */
 uint32_t slot_service(struct slot *s);
 /* Gives idle time to the device. 0: nothing to do. */
 uint32_t slot_idle(struct slot *s);
-/* True: slot_service woke a worker since the last call, which may need this core, so do not
- * spin. */
+/* True: a worker was woken since the last call and may need this core, so do not spin. */
 bool slot_woke(struct slot *s);
-/* Returns when slot_service must be called at the latest. Call it after node_sleep_announce: from
- * then on workers send wakeups. */
+/* Returns when slot_service must be called. Call after node_sleep_announce: from then on workers
+ * send wakeups. */
 uint64_t slot_deadline(struct slot *s);
 
-/* Returns the number of hosts that have the xPU open. */
+/* Hosts that have the xPU open. */
 uint32_t slot_hosts(const struct slot *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* State of an xPU.
  *
- *  Lifetimes: a tenant is freed when `busy` is 0. A work item stays in its graph until it
- *  completes. Memory is held until its orders complete and no process maps it. */
+ * Lifetimes: a tenant is freed when `busy` is 0. A work item stays in its graph until it completes.
+ * Memory is held until its orders complete and no process maps it. */
 #ifndef XPU_SLOT_INTERNAL_H
 #define XPU_SLOT_INTERNAL_H
 
@@ -26,15 +26,15 @@
 #include "xpu/tenant_memory.h"
 #include "worker/zygote.h"
 
-/* If built, the host's worker has it under the same id. */
+/* If built, its worker knows it by the same id. */
 struct program {
 	struct program_entry entry;
-	uint64_t charged; /* its bytes in programs_bytes of the tenant */
-	/* orders that point here, plus one until the host releases it */
+	uint64_t charged; /* bytes counted in programs_bytes of the tenant */
+	/* orders that point here, plus one until the release */
 	uint32_t users;
 	bool built;
 	bool links; /* linked from other programs */
-	/* Package for a rebuild, in memory that no host can change; NULL: not kept. */
+	/* for a rebuild, in memory that no host can change; NULL: not kept */
 	uint8_t *package;
 	uint64_t package_bytes;
 	char *log;
@@ -45,7 +45,7 @@ struct program {
 	struct worker_program message;
 };
 
-/* Last data fetched from the engine; the host requests it in parts. */
+/* Last data fetched from the engine, for requests of further parts. */
 struct fetched {
 	uint32_t program;
 	uint8_t what;
@@ -58,9 +58,9 @@ struct port {
 	struct port *next;
 	struct tenant *tenant;
 	uint32_t function;
-	uint32_t key;     /* key of device memory */
-	uint32_t index;   /* index of the window behind device memory */
-	uint64_t address; /* address of the window, from the start of device memory */
+	uint32_t key;     /* of device memory */
+	uint32_t index;   /* of the window, behind device memory */
+	uint64_t address; /* of the window, from the start of device memory */
 	/* incomplete UNMAPs of the window */
 	uint32_t mappings;
 	uint32_t qp_magic[COMMAND_QPS];
@@ -74,7 +74,7 @@ struct tenant {
 	struct tenant *next;
 	struct slot *slot;
 	uint16_t host;
-	uint32_t owner; /* names the host's memory in the arena; new for each OPEN */
+	uint32_t owner; /* its number in the arena; new for each OPEN */
 	struct tenant_memory *memory;
 	uint32_t memory_key; /* to device memory (keys.c) */
 	bool trespassed;     /* an out-of-bounds access was logged */
@@ -82,28 +82,28 @@ struct tenant {
 	struct graph *graph;
 	/* NULL: none yet, or the slot's thread runs its kernels */
 	struct worker *worker;
-	struct programs programs; /* with failed builds */
-	/* of its programs in this process, also of those being built */
+	struct programs programs; /* also failed builds */
+	/* bytes of the programs in this process, also of running builds */
 	uint64_t programs_bytes;
-	uint64_t packages_bytes; /* part of it: packages kept for rebuilds */
-	struct reduction *lost;  /* ALLREDUCEs whose switches are lost, until SETTLE */
+	uint64_t packages_bytes; /* of these, packages for rebuilds */
+	struct reduction *lost;  /* whose switches are lost, until SETTLE */
 	uint32_t unmaps;         /* freed ranges that the worker may still map */
-	/* ALLOCs that wait for freed ranges, or a silent host's memory */
+	/* ALLOCs that wait for them, or for a silent host's memory */
 	struct parked *parked;
 	uint32_t busy; /* orders, clearings and transfers that point here */
-	/* running bulk transfers, without the task's: at most XPU_BULKS_MAX */
+	/* running, without the task's: at most XPU_BULKS_MAX */
 	uint32_t bulks;
 	bool leaving; /* accepts no commands; freed when not busy */
 	bool gone;    /* lost; gets no more messages */
 	bool closing; /* must still get the reply to CLOSE */
-	/* was silent, and evicted for the needs of others */
+	/* evicted for the needs of others, while silent */
 	bool given_up;
 	bool hurried; /* events up to count `hurry` must not be delayed */
 	uint32_t hurry;
 	uint32_t close_sequence;
 	uint32_t complaints;    /* log lines about this host */
 	struct port *port;      /* NULL: not requested */
-	bool port_waits;        /* a COMMAND_NIC waits for a function of an evicted host */
+	bool port_waits;        /* COMMAND_NIC waits for a function of an evicted host */
 	uint32_t port_sequence; /* of this COMMAND_NIC */
 	struct cfg_task task;
 	struct fetched fetched;
@@ -142,12 +142,12 @@ struct work {
 	struct graph_command graph;
 	struct tenant *tenant;
 	uint64_t queued_ns, started_ns, ended_ns;
-	int32_t native; /* driver's code of a failure; 0: none */
+	int32_t native; /* driver's code; 0: none */
 	/* SEND, SIGNAL: peer to notify of a failure; 0: none */
 	uint16_t to_node;
 	bool lazy;
 	uint8_t op;
-	/* Engine commands, from their start: */
+	/* engine commands, from their start */
 	uint8_t held;      /* arguments or ranges held, from the first on */
 	struct port *port; /* RUN: held; NULL: no argument is a NIC */
 	struct order order;
@@ -184,17 +184,17 @@ static inline const struct settle_command *work_settle(const struct work *w)
 struct reduction;
 struct kernel_reduce;
 
-/* A group of switches in which a host has made this xPU a member. Lives until its thread ends. */
+/* A group of switches in which a host made this xPU a member. Lives until its thread ends. */
 struct switch_member {
 	struct switch_member *next;
 	struct tenant *tenant;
-	uint32_t number; /* the host's number for the group */
+	uint32_t number; /* given by the host */
 	struct switch_group *group;
 	bool created, leaving;
-	bool replies; /* the command SWITCHES with `sequence` waits for its answer */
+	bool replies; /* the SWITCHES command `sequence` waits for its answer */
 	uint32_t sequence;
-	struct reduction *reduction;   /* ALLREDUCE that uses the group; NULL: none */
-	struct kernel_reduce *kernels; /* descriptors of kernels that wait for the group */
+	struct reduction *reduction;   /* uses the group; NULL: none */
+	struct kernel_reduce *kernels; /* wait for the group */
 };
 
 struct pull;
@@ -224,10 +224,10 @@ struct scrub {
 	struct pump_transfer pump;
 	bool busy;
 	uint64_t at, end;       /* empty if equal */
-	uint64_t running_bytes; /* bytes of the running DMA, from `at` on */
+	uint64_t running_bytes; /* of the running DMA, from `at` on */
 };
 
-/* Another xPU's range and key, for which a PUT has succeeded. */
+/* Another xPU's range and key, with which a PUT succeeded. */
 struct known_key {
 	uint16_t node;
 	uint32_t key;
@@ -245,7 +245,7 @@ struct slot_counters {
 	uint32_t reduces_done, reduces_failed, reduces_refused;
 };
 
-/* Functions of higher files for lower ones (see README.md). */
+/* Functions of higher files for lower ones (README.md). */
 struct slot_hooks {
 	void (*evict)(struct tenant *t, int status); /* tenant_evict */
 	void (*worker_started)(struct tenant *t);    /* programs_rebuild, for a new process */
@@ -278,25 +278,24 @@ struct slot {
 	struct tenant *tenants;
 	struct tenant_memory *memories; /* memories of tenants that have left */
 	bool common_used;               /* hosts have accessed unallocated memory (keys.c) */
-	/* Tenants that are not leaving, by node id. The array covers all ids; untouched pages cost
-	 * no memory. */
+	/* not leaving, by node id; the array covers all ids, and untouched pages cost no memory */
 	struct tenant **by_host;
-	uint32_t bulks; /* of all tenants, at most XPU_BULKS_SLOT_MAX */
+	uint32_t bulks; /* at most XPU_BULKS_SLOT_MAX */
 	uint32_t owner_last, program_last;
 	struct port *ports; /* closed ports in use */
 	struct clearing *clearings, **clearings_tail;
 	struct pull *pulls;
-	/* BRIDGED: waiting builds. The package of the first is in host memory, or being fetched. */
+	/* BRIDGED: waiting builds; the first one's package is in host memory, or being fetched */
 	struct build *builds, **builds_tail;
 	char *switches;      /* see slot_options */
-	struct dxp_inc *inc; /* endpoint of all groups of switches; NULL: not opened yet */
-	int inc_status;      /* of the last attempt to open it; no other one before inc_retry_ns */
+	struct dxp_inc *inc; /* of all groups; NULL: not opened yet */
+	int inc_status;      /* of the last attempt; none follows before inc_retry_ns */
 	uint64_t inc_retry_ns;
 	struct switch_member *switch_members;
 	bool closing;
-	uint64_t files_ns;   /* ns, next check of tenants' files */
-	uint64_t needed_ns;  /* ns, next check whether silent hosts block others */
-	uint64_t blocked_ns; /* ns, time from which on the outbox cannot post; 0: it can */
+	uint64_t files_ns;   /* next check of tenants' files */
+	uint64_t needed_ns;  /* next check whether silent hosts block others */
+	uint64_t blocked_ns; /* since when the outbox cannot post; 0: it can */
 	uint16_t stuck_node; /* node of the last slot_peer_stuck(), at stuck_ns */
 	uint64_t stuck_ns;
 	struct known_key known[KNOWN_KEYS];
@@ -305,13 +304,13 @@ struct slot {
 
 /* slot_peer.c */
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out);
-/* Finds a live, granted xPU and its address. DXP_ENOENT: no such node. DXP_EACCESS: not granted.
- * DXP_EPEERLOST: not alive. DXP_EINVAL: not an xPU, or this one. */
+/* Finds a live, granted xPU. DXP_ENOENT: no such node. DXP_EACCESS: not granted. DXP_EPEERLOST: not
+ * alive. DXP_EINVAL: not an xPU, or this one. */
 int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry,
 	      struct dxp_target *out);
 void slot_error_note(struct slot *s, int status);
-/* A live node keeps buffers of the bridge too long: resets its session, so that its requests fail.
- * Evicts a host. */
+/* A live node keeps bridge buffers too long: resets its session, so that its requests fail, and
+ * evicts a host. */
 void slot_peer_stuck(struct slot *s, uint16_t node);
 
 /* tenant_list.c */
@@ -319,36 +318,35 @@ struct tenant *tenant_find(const struct slot *s, uint16_t host);
 /* +1: started, -1: completed. */
 void tenant_bulks_add(struct tenant *t, int more);
 bool tenant_may_bulk(const struct tenant *t);
-/* Finds the group of switches that the host knows by this number and has not left. */
+/* Group of switches that the host knows by this number and has not left. */
 struct switch_member *tenant_switches_find(const struct tenant *t, uint32_t number);
 /* Logs a mistake of this host, at most COMPLAINTS_MAX times. */
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* tenant_silent.c */
-/* Resources of a silent host that other hosts may need. */
+/* Kept by a silent host, needed by others. */
 enum tenant_need { NEED_ENTRY, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 
-/* Evicts the host with such a resource that is silent longest. False: none. */
+/* Evicts the longest silent host with such a resource. False: none. */
 bool tenants_make_space(struct slot *s, enum tenant_need need);
-/* Memory of silent hosts. */
 uint64_t tenants_silent_bytes(const struct slot *s);
 /* Memory of evicted silent hosts that is not freed yet. */
 uint64_t tenants_giving(const struct slot *s);
-/* Evicts silent hosts with resources that others wait for. Returns how many. */
+/* Evicts silent hosts with resources that others wait for; returns how many. */
 uint32_t tenants_needed(struct slot *s);
 
 /* tenant.c */
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
-/* Cancels all commands of a tenant, and frees its memory, at once or with its killed worker. Freed
- * itself when not busy. */
+/* Cancels all commands, and frees the memory, at once or with the killed worker. The tenant is
+ * freed when not busy. */
 void tenant_leave(struct tenant *t, int status);
 /* The host gets no more messages. */
 void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
-/* Commands and answers may have been lost with the session, so the host is evicted. */
+/* Commands and answers may be lost with the session: evicts the host. */
 void tenants_session_ended(struct slot *s, uint16_t node, int status);
 uint32_t tenants_reap(struct slot *s);
-/* Step 1 of a shutdown: no more messages to hosts. */
+/* Shutdown, step 1: no more messages to hosts. */
 void tenants_silence(struct slot *s);
 /* Step 2, after the last order: completes waiting commands and messages. */
 void tenants_cancel(struct slot *s);
@@ -362,20 +360,18 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status);
 void reply_event_send(struct tenant *t, const struct command_event *e, bool lazy);
 /* Sends events up to count `upto` without delay from now on. */
 void reply_events_hurry(struct tenant *t, uint32_t upto);
-/* Sends events held long enough. Returns the number of hosts. */
+/* Sends events held long enough; returns the number of hosts. */
 uint32_t reply_events_flush_due(struct slot *s);
 uint64_t reply_events_deadline(const struct slot *s);
 /* The command with this event has started. */
 void reply_begun_send(struct tenant *t, uint64_t event);
 /* Sends nothing if the event is 0. */
 void reply_lost_send(struct tenant *t, const struct command_lost *lost);
-/* Sends a sentence about a failed command, before its event. Sends nothing if `event` is 0, the
- * sentence is empty, or XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
+/* Sends a sentence about a failed command, before its event. Nothing if `event` is 0, the sentence
+ * empty, or XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
 void reply_failed_send(struct tenant *t, uint64_t event, const char *sentence);
-/* Sends the cycles of a launch, before its event. Sends nothing if `event` or the cycles are 0, or
- * if XPU_OUTBOX_MAX / 2 messages to the host are queued or outstanding. */
+/* The same for the cycles of a launch; nothing if they are 0. */
 void reply_cycles_send(struct tenant *t, uint64_t event, const struct dxp_event_cycles *cycles);
-/* Sends text that a kernel printed. */
 void reply_print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* `done` may be NULL. */
 int reply_event_notify(struct slot *s, const struct dxp_target *to, const struct command_event *e,
@@ -389,13 +385,13 @@ void commands_message_receive(struct slot *s, const struct dxp_nic_event *event,
 void work_post(struct tenant *t, const struct command *c, uint32_t message_bytes);
 /* See graph_unfinished(). */
 uint8_t work_needs(const struct work *w, uint64_t events[COMMAND_WAITS_MAX]);
-/* Counts, reports and frees a command that has left the graph. */
+/* The command has left the graph. */
 void work_report(struct work *w, int status);
 /* Completes a command that graph_next has returned. */
 void work_done(struct work *w, int status);
 void work_free(struct work *w);
 
-/* launch.c, edit.c, transfer.c, pull.c: start a ready command; work_done completes it */
+/* launch.c, edit.c, transfer.c, pull.c: start a ready command; work_done completes it. */
 void launch_start(struct work *w);
 void edit_start(struct work *w);
 void transfer_start(struct work *w);
@@ -405,34 +401,32 @@ void pulls_cancel(const struct tenant *t, int status);
 void transfer_task_start(struct tenant *t);
 
 /* switches.c */
-/* Executes SWITCHES. The answer may be sent later. */
+/* The answer may be sent later. */
 void switches_receive(struct tenant *t, const struct command *c);
-/* Leaves all groups of a tenant. They end soon after that. */
+/* Leaves all groups, which end soon after. */
 void switches_leave(const struct tenant *t);
 uint32_t switches_poll(struct slot *s);
-/* Returns the number of groups of switches in which a host, or any if `t` is NULL, has made this
- * xPU a member. */
+/* Groups of switches in which a host, or any if `t` is NULL, made this xPU a member. */
 uint32_t switches_count(const struct slot *s, const struct tenant *t);
 /* Leaves all groups and waits for their threads. */
 void switches_close(struct slot *s);
 
 /* allreduce.c */
 void allreduce_start(struct work *w);
-/* Starts a kernel's descriptor; calls `ended` when it completes, perhaps before it returns. The
- * group must be free. */
+/* Starts a kernel's descriptor on a free group; `ended` may be called before the return. */
 typedef void (*kernel_reduce_ended)(struct kernel_reduce *k, int status);
 void allreduce_kernel_start(struct tenant *t, const struct allreduce_command *c,
 			    struct kernel_reduce *k, kernel_reduce_ended ended);
-/* Makes all members lose the group of an ALLREDUCE that will not run. */
+/* An ALLREDUCE will not run: makes all members lose its group. */
 void allreduce_abandon(const struct tenant *t, uint32_t group);
-/* Handles the result of the switches for m->reduction. */
+/* The result of the switches for m->reduction. */
 void allreduce_reduced(struct switch_member *m, int status, size_t elements);
-/* Separates a reduction whose DMA is outstanding from its group, which ends. */
+/* Separates a reduction with an outstanding DMA from its group, which ends. */
 void allreduce_detach(struct switch_member *m);
-/* Completes lost ALLREDUCEs of a tenant: those of one group, or all if `group` is NULL. */
+/* Completes lost ALLREDUCEs of one group; NULL: of all. */
 void allreduces_cancel(struct tenant *t, const uint32_t *group, int status);
 void allreduce_settle(struct work *w);
-/* Fails the ALLREDUCE of a SETTLE that failed without running. */
+/* The SETTLE failed without running: fails its ALLREDUCE. */
 void allreduce_settle_cancelled(struct work *w);
 
 /* kernel_reduce.c */
@@ -444,11 +438,11 @@ void kernel_reduces_advance(struct switch_member *m);
 void kernel_reduces_cancel(struct switch_member *m);
 
 /* work_start.c */
-/* Starts ready commands, and reports failed ones. Returns how many. */
+/* Starts ready commands, and reports failed ones; returns how many. */
 uint32_t works_advance(struct slot *s);
 
 /* memory.c */
-/* Returns the bytes that the tenant may still allocate, if free memory is contiguous. */
+/* Bytes that the tenant may still allocate, if free memory is contiguous. */
 uint64_t memory_left(const struct tenant *t);
 void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
@@ -458,9 +452,9 @@ uint32_t memory_clearings_advance(struct slot *s);
 void memory_clearings_free(struct slot *s);
 
 /* keys.c */
-/* The host's key, also for the xPU's own transfers. DXP_EBUSY: the NIC has no free region. */
+/* The host's key, also for own transfers. DXP_EBUSY: the NIC has no free region. */
 int key_open(struct tenant *t);
-/* Rejects later requests with the key; the xPU's own transfers continue. */
+/* Rejects later requests with the key; own transfers continue. */
 void key_close(struct tenant *t);
 /* Call it after the last transfer. */
 void key_free(struct tenant *t);
@@ -475,12 +469,12 @@ uint32_t keys_scrub_advance(struct slot *s);
 
 /* port.c */
 void port_open(struct tenant *t, const struct command *c);
-/* Its kernels read `status`; the NIC sends nothing more. NULL is allowed. */
+/* Kernels read `status`; the NIC sends nothing more. NULL is allowed. */
 void port_close(struct slot *s, struct port *p, int status);
 /* Around each launch with a port: its window stays, and the NIC polls without wakeups. */
 void port_hold(struct slot *s, struct port *p);
 void port_drop(struct slot *s, struct port *p);
-/* Logs, after the kernel, that it has lost its NIC function. */
+/* The kernel has lost its NIC function; logs this after the kernel. */
 void port_complain(struct tenant *t, const struct port *p, const char *kernel);
 /* Frees closed ports without users; returns how many. */
 uint32_t ports_reap(struct slot *s);
@@ -503,18 +497,18 @@ void fetch_binary_keep(struct tenant *t, struct program *p);
 /* program.c */
 void program_release(struct tenant *t, const struct command *c);
 struct program *program_find(const struct tenant *t, uint32_t id);
-/* Adds to programs_bytes of the tenant. `building`: the package is in this process, or will be. */
+/* Adds to programs_bytes. `building`: the package is in this process, or will be. */
 void program_charge(struct tenant *t, struct program *p, bool building);
 void program_discharge(struct tenant *t, struct program *p);
 struct program *program_hold(struct program *p);
 void program_drop(struct program *p);
 /* Releases the programs of a leaving tenant. */
 void programs_release(struct tenant *t);
-/* False: out of memory, or the total would exceed `most`. */
+/* False: out of memory, or more than `most`. */
 bool program_bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count,
 		       uint64_t most);
 
-/* workers.c: workers of hosts, and the memory that they map */
+/* workers.c: workers of hosts, and what they map */
 /* The tenant's or the slot's worker; NULL: none yet. */
 struct worker *worker_of(const struct tenant *t);
 /* Starts a worker if there is none. NULL: impossible now, with *status. */
@@ -523,21 +517,19 @@ struct worker *worker_get(struct tenant *t, int *status);
 bool worker_full(const struct tenant *t);
 /* Whole pages, in the tenant's process. */
 void worker_map(struct tenant *t, uint64_t address, uint64_t bytes);
-/* `sequence`: FREE to answer now, or NULL. */
+/* `sequence`: FREE to answer, or NULL. */
 typedef void (*worker_unmapped)(struct tenant *t, const uint32_t *sequence);
 
-/* Frees an allocation. If a process maps it, its memory is available after the unmap, which calls
- * `done`. Otherwise returns the status of arena_free, and does not. DXP_ENOMEM: the allocation
- * stays. DXP_EAGAIN, only with `sequence`: no engine command precedes the FREE, so `done` answers
- * it. */
+/* Frees an allocation. If a process maps it, it is available after the unmap, which calls `done`.
+ * Otherwise returns the status of arena_free, without `done`. DXP_ENOMEM: the allocation stays.
+ * DXP_EAGAIN, only with `sequence`: no engine command precedes the FREE, so `done` answers it. */
 int worker_unmap_free(struct tenant *t, uint64_t address, worker_unmapped done,
 		      const uint32_t *sequence);
 void worker_unmap_port(struct port *p);
 uint32_t workers_poll(struct slot *s);
 /* Notifies hosts of commands that run long. Returns how many. */
 uint32_t workers_begun_notify(struct slot *s);
-/* Returns the earliest deadline of all workers, which includes the time at which a waiting process
- * can be started. */
+/* Earliest deadline of all workers, including the start of a waiting process. */
 uint64_t workers_begun_deadline(const struct slot *s);
 bool workers_sleeping(struct slot *s);
 void workers_resumed(struct slot *s);

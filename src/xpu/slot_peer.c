@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other nodes: table entry and address; reset of the session. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
@@ -36,7 +35,7 @@ void slot_peer_stuck(struct slot *s, uint16_t node)
 	struct tenant *t = tenant_find(s, node);
 	uint64_t now_ns = clock_now_ns();
 
-	/* Each stalled step calls this; one reset is enough. */
+	/* Each stalled step calls this. */
 	if (node == s->stuck_node && now_ns < s->stuck_ns + STUCK_AGAIN_NS)
 		return;
 	s->stuck_node = node;

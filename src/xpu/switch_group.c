@@ -22,7 +22,7 @@ struct switch_group {
 	bool joined;          /* used by the caller only */
 	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t changed;
-	atomic_bool pending; /* `news` has something; also read without the lock */
+	atomic_bool pending; /* `news` is new; also read without the lock */
 	struct switch_news news;
 	atomic_bool leaving; /* also read without the lock */
 	/* Exchange: while `requested`, the thread waits for `all`. */
@@ -40,7 +40,7 @@ static void news_announce(struct switch_group *g)
 	g->o.wake(g->o.context);
 }
 
-/* Waits until the exchange is answered, or its time is over. Caller holds the lock. */
+/* Or until its time is over. Caller holds the lock. */
 static void answer_await(struct switch_group *g)
 {
 	const uint64_t until_ns = clock_now_ns() + g->o.exchange_ns;
@@ -103,7 +103,7 @@ static void group_create(struct switch_group *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* Waits for the outstanding allreduce. Caller holds the lock, which is released meanwhile. */
+/* Caller holds the lock, which is released meanwhile. */
 static void operation_await(struct switch_group *g)
 {
 	size_t elements = 0;

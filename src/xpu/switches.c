@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SWITCHES: groups of switches in which this xPU is a member for its hosts. A host passes the
- * members' exchange on; each group has a thread (switch_group.h). */
+/* SWITCHES: groups of switches in which this xPU is a member for its hosts. A host passes on the
+ * members' exchange; each group has a thread (switch_group.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,8 @@ static void wake(void *context)
 	s->hooks->interrupt(s);
 }
 
-/* Opens the endpoint to the switch, which all groups of the xPU share. After a failure, which is
- * logged, the next attempt waits, so that no host can fill the log. */
+/* One endpoint for all groups. After a logged failure the next attempt waits, so that no host can
+ * fill the log. */
 static int endpoint_open(struct slot *s, char why[DXP_INC_WHY_BYTES])
 {
 	const struct dxp_inc_options options = {.switches = s->switches};
@@ -79,9 +79,8 @@ static uint32_t threads_count(const struct slot *s, const struct tenant *of)
 	return count;
 }
 
-/* Checks whether a host may have one more group. A host may have as many groups as are then still
- * free, so one host gets half of all, and the next one half of the rest. The same holds for
- * threads. */
+/* A host may have as many groups as are then still free, so one host gets half of all, and the next
+ * one half of the rest. The same holds for threads. */
 static int members_check(const struct tenant *t, char why[DXP_INC_WHY_BYTES])
 {
 	const uint32_t all = switches_count(t->slot, NULL), own = switches_count(t->slot, t);
@@ -228,7 +227,7 @@ static void member_free(struct switch_member **at)
 	free(m);
 }
 
-/* Ends a group that was not created. If its host waits for no answer, logs the reason. */
+/* A group that was not created. If its host waits for no answer, logs the reason. */
 static void creation_end(struct switch_member *m, const struct switch_news *news)
 {
 	if (news->expired) {
@@ -238,7 +237,7 @@ static void creation_end(struct switch_member *m, const struct switch_news *news
 	member_leave(m);
 }
 
-/* Handles news of a member. Returns true if its thread has ended. */
+/* True: its thread has ended. */
 static bool news_handle(struct switch_member *m, const struct switch_news *news)
 {
 	if (news->own_bytes || news->created)

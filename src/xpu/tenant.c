@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts, from OPEN to CLOSE, to their loss, or to their eviction for not reading replies. */
+/* Hosts, from OPEN to CLOSE, loss, or eviction for not reading replies. */
 #include <stdlib.h>
 
 #include <dxp/status.h>

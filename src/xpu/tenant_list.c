@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of tenants: finds, counts, and logs about them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

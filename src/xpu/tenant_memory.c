@@ -93,7 +93,7 @@ bool tenant_memory_has(const struct tenant_memory *m, uint64_t address, uint64_t
 	       (m->pages_unknown || ranges_next(&m->pages, address, address + bytes, &r));
 }
 
-/* Finds the first part of [start, end) that may have pages. */
+/* First part of [start, end) that may have pages. */
 static bool pages_next(const struct tenant_memory *m, uint64_t start, uint64_t end,
 		       struct range *out)
 {
@@ -113,13 +113,12 @@ static void pages_discard(struct tenant_memory *m, uint64_t start, uint64_t end)
 		memset(m->base + r.start, 0, r.end - r.start);
 		freed = false;
 	}
-	/* Then the pages stay in the list: they do not count as written by kernels, and are freed
-	 * later. */
+	/* Pages stay in the list: they do not count as written by kernels, and are freed later. */
 	if (freed)
 		ranges_remove(&m->pages, start, end);
 }
 
-/* So that a lack of memory shows here, not when a kernel writes. New pages are zero. */
+/* A lack of memory shows here, not when a kernel writes. New pages are zero. */
 static void pages_make(struct tenant_memory *m, uint64_t start, uint64_t end)
 {
 	struct range r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Silent hosts: finds resources that they keep from others, and evicts them. */
+/* Finds resources that silent hosts keep from others, and evicts these hosts. */
 #include <dxp/status.h>
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include "nic/limits.h"
 #include "xpu/slot_internal.h"
 
-/* ns between two checks for silent hosts that block others */
+/* ns between two checks */
 #define NEEDED_LOOK_NS (100 * MS_NS)
 
 /* 0: not silent, or leaving. */
@@ -90,7 +90,7 @@ uint64_t tenants_giving(const struct slot *s)
 	return bytes;
 }
 
-/* A silent host that keeps bridge buffers; whether other nodes use some too. */
+/* A silent host with bridge buffers, and whether other nodes use some too. */
 struct buffers_use {
 	const struct slot *slot;
 	uint64_t until_ns; /* hosts silent since before then keep them too long */
@@ -110,8 +110,8 @@ static void buffers_used(void *context, uint16_t node)
 		u->found = t;
 }
 
-/* Finds a host that keeps bridge buffers from others, by bulk transfers or its PUTs and GETs, and
- * is silent for longer than one step may take. NULL: none. */
+/* Finds a host that keeps bridge buffers from others and is silent for longer than one step may
+ * take. */
 static struct tenant *buffers_holder(const struct slot *s, uint64_t now_ns)
 {
 	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;
@@ -124,7 +124,7 @@ static struct tenant *buffers_holder(const struct slot *s, uint64_t now_ns)
 	return u.others ? u.found : NULL;
 }
 
-/* Silent hosts use half of a queue pair's requests or more. */
+/* They use half of a queue pair's requests or more. */
 static bool requests_kept(const struct slot *s)
 {
 	uint32_t count = 0;

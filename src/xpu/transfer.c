@@ -2,10 +2,10 @@
 /* SEND, SIGNAL and the registers' task: write local data into another xPU's memory, then send the
  * event.
  *
- *  To save a round trip, the event may follow the data on the same queue pair before the data is
- *  acknowledged. This requires an earlier successful PUT with the same key, to the same bytes, of
- *  the same incarnation. Then this PUT is rejected only if the host has freed the bytes since, and
- *  harms only this host. A PUT behind DMA may still fail, so its event waits for its completion. */
+ * To save a round trip, the event may follow the data on the same queue pair before the data is
+ * acknowledged, after an earlier successful PUT with the same key, to the same bytes, of the same
+ * incarnation. This PUT then fails only if the host has freed the bytes since, and harms only this
+ * host. A PUT behind DMA may still fail, so its event waits for its completion. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -17,13 +17,13 @@ struct transfer {
 	struct tenant *tenant;
 	struct work *work; /* NULL: the host's task */
 	struct dxp_target to;
-	uint64_t incarnation; /* incarnation of the peer */
+	uint64_t incarnation; /* of the peer */
 	bool to_bridged;      /* only DMA can access the peer's memory */
 	uint64_t from, destination, bytes;
 	uint32_t key;
 	uint32_t pending; /* incomplete messages */
 	bool notified;    /* the event was queued */
-	bool event_lost;  /* it has not arrived */
+	bool event_lost;  /* has not arrived */
 	int status;
 	struct bulk bulk; /* BRIDGED source: reads by DMA, then PUTs */
 };
@@ -142,7 +142,7 @@ static void message_ended(void *context, int status)
 	one_ended(f);
 }
 
-/* All data is in the outbox: queues the event before its completion, if permitted. */
+/* All data is in the outbox. */
 static void event_early(struct transfer *f)
 {
 	if ((f->bytes == 0 || key_known(f)) && event_due(f))
@@ -217,7 +217,7 @@ static void transfer_run(struct transfer *f)
 		transfer_end(f);
 }
 
-/* Checks peer and ranges, and holds the source range. */
+/* Checks the peer and the ranges, and holds the source range. */
 static int transfer_prepare(struct transfer *f, uint16_t node)
 {
 	struct slot *s = f->tenant->slot;

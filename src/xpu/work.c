@@ -64,8 +64,8 @@ static bool op_of_engine(uint8_t op)
 	return op == COMMAND_RUN || (op >= COMMAND_WRITE && op <= COMMAND_FILL);
 }
 
-/* A mark completes as soon as its events have. In another queue it would wait for commands that are
- * not in its list. Other xPUs may wait for the mark, for example those of a collective. */
+/* A mark completes as soon as its events have, because other xPUs may wait for it, for example
+ * those of a collective. In another queue it would wait for commands that are not in its list. */
 static enum graph_queue queue_of(uint8_t op)
 {
 	if (op == COMMAND_MARK)
@@ -75,14 +75,13 @@ static enum graph_queue queue_of(uint8_t op)
 
 /* per command: struct work, event, entry in a heap */
 #define COUNTED_BYTES (sizeof(struct work) + sizeof(struct event_entry) + sizeof(void *))
-/* In the message, everything except waits and data has at least 14 bytes. Waits and data need no
- * more bytes here than there. */
+/* Besides waits and data, the message has at least 14 bytes. Waits and data need no more bytes here
+ * than there. */
 _Static_assert(COUNTED_BYTES + sizeof(struct worker_edit) <= COMMAND_KEPT_BYTES(14) &&
 		       COUNTED_BYTES + sizeof(struct network_command) <= COMMAND_KEPT_BYTES(14),
 	       "hosts count no less than a command takes here");
-/* In the message of a RUN, everything except waits, axes, name and values has at least 22 bytes,
- * and each argument at least one. Waits, axes, name and values need no more bytes here than
- * there. */
+/* Besides waits, axes, name and values, the message of a RUN has at least 22 bytes, and each
+ * argument at least one. Waits, axes, name and values need no more bytes here than there. */
 _Static_assert(COUNTED_BYTES + sizeof(struct worker_run) + 1 +
 			       COMMAND_ARGS_FREE * (sizeof(struct worker_argument) - 1) <=
 		       COMMAND_KEPT_BYTES(22),
@@ -129,7 +128,7 @@ static void network_command_make(const struct command *c, struct network_command
 	};
 }
 
-/* Has no pointer into the message. NULL: out of memory. */
+/* Copies all from the message. NULL: out of memory. */
 static struct work *work_create(struct tenant *t, const struct command *c)
 {
 	struct work *w = malloc(sizeof(*w) + data_bytes(c));

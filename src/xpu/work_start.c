@@ -54,7 +54,7 @@ static uint32_t tenant_advance(struct tenant *t)
 	return work;
 }
 
-/* So that another tenant is first next time. */
+/* Moves the first tenant to the end, so that another tenant is first next time. */
 static void pass_once(struct slot *s)
 {
 	struct tenant *t = s->tenants, **at = &s->tenants;

@@ -18,9 +18,9 @@
 #include "xpu/label.h"
 #include "xpu/slot_internal.h"
 
-/* of one process, if its zygote is lost each time; then its orders fail */
+/* starts of one process, if its zygote is lost each time; then its orders fail */
 #define STARTS_MAX   3
-#define POLL_ANSWERS 256 /* per poll, before other work */
+#define POLL_ANSWERS 256 /* answers per poll, before other work */
 
 static struct worker *worker_create(struct slot *s, struct tenant *t, int *rings_fd)
 {
@@ -154,7 +154,7 @@ bool worker_waits(const struct worker *c)
 	return c->rings_fd >= 0 && !c->requested;
 }
 
-/* The process has accepted an order, so it is not started again: an order must not run twice. */
+/* An accepted order must not run twice, so the process is not started again. */
 static bool has_begun(const struct worker *c)
 {
 	return atomic_load_explicit(&c->rings->orders.head, memory_order_relaxed) != 0;
@@ -193,7 +193,7 @@ bool worker_begin_again(struct worker *c)
 	return true;
 }
 
-/* Behind all earlier orders. False: no space. */
+/* Queues an order behind all earlier ones. False: no space. */
 static bool order_put(struct worker *c, const struct order *o)
 {
 	return worker_put(&c->orders, o->kind, &o->parts);
@@ -250,7 +250,7 @@ static void run_time_note(struct worker *c, const struct order_end *end)
 		c->run_ns += min_u64(ns, XPU_WORK_NS) / 4 - c->run_ns / 4;
 }
 
-/* `body`: a copy of the answer that the worker cannot change. */
+/* `body`: a copy that the worker cannot change. */
 static void done_complete(struct worker *c, char *body, uint32_t bytes)
 {
 	struct worker_done d;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The slot's side of a worker, in which kernels run: a thread of this process for all hosts, or a
- * process for one. Both run the same code behind the same two rings (server.h). Orders run one
- * after another. Each completes once, even if the worker is lost.
+ * process for one, with the same code behind the same two rings (server.h). Orders run one after
+ * another. Each completes once, even if the worker is lost.
  *
- *  Only for the slot's thread. */
+ * Only for the slot's thread. */
 #ifndef XPU_WORKER_H
 #define XPU_WORKER_H
 
@@ -18,8 +18,8 @@ struct order;
 
 struct order_end {
 	int status;
-	int32_t native; /* driver's code of a failure; 0: none */
-	/* the worker completed the order; false: it was lost or never started */
+	int32_t native; /* driver's code; 0: none */
+	/* false: the worker was lost or never started it */
 	bool ran;
 	uint64_t started_ns, ended_ns;
 	const char *text; /* explains a failure, or "" */
@@ -27,14 +27,14 @@ struct order_end {
 };
 
 struct order_ops {
-	/* Output: WORKER_LOG or WORKER_DATA. NULL: none. */
+	/* WORKER_LOG or WORKER_DATA. NULL: none. */
 	void (*data)(struct order *o, uint32_t kind, const void *data, uint32_t bytes);
 	void (*end)(struct order *o, const struct order_end *end); /* last call for the order */
-	/* The order as the subject of a sentence. NULL: the process itself. */
+	/* Writes the order as the subject of a sentence. NULL: the process itself. */
 	void (*describe)(const struct order *o, char *out, size_t space);
 };
 
-/* Part of its owner's struct; it and what `parts` points to stay valid until `end`. */
+/* Part of its owner's struct; it and what `parts` names stay valid until `end`. */
 struct order {
 	struct order *next;
 	struct tenant *tenant;
@@ -50,20 +50,20 @@ struct worker {
 	int rings_fd;          /* of a process that may have to be started; else -1 */
 	int wakeup_fd;         /* open while `rings_fd` is */
 	uint32_t starts;       /* requests sent to the zygote */
-	bool requested;        /* the present zygote has the start request */
+	bool requested;        /* of the present zygote */
 	struct worker_rings *rings;
 	struct worker_side orders, answers;
 	struct order *first, **tail; /* incomplete, oldest first */
-	struct order *unposted;      /* first that waits for space in the ring */
+	struct order *unposted;      /* first without space in the ring */
 	uint32_t ended;              /* completed orders */
 	struct {
-		uint32_t ended;      /* `ended` when the first order became first */
+		uint32_t ended;      /* when the first order became first */
 		bool seen, notified; /* since_ns is valid; the host was notified */
-		uint64_t since_ns;   /* a poll first found the oldest order running */
+		uint64_t since_ns;   /* when a poll first found the oldest order running */
 	} running;
 	uint8_t print_last; /* last byte that kernels printed */
-	uint32_t commands;  /* incomplete posted engine commands */
-	uint64_t run_ns;    /* moving average of their run times */
+	uint32_t commands;  /* incomplete engine commands */
+	uint64_t run_ns;    /* moving average of run times */
 	bool started;       /* the thread exists, or an exit will be reported */
 	bool ends;          /* the process must be killed */
 	bool notified;      /* the zygote has the request to kill it */
@@ -75,12 +75,12 @@ int worker_open_thread(struct slot *s, struct worker **out);
 /* The caller must then map the host's memory and rebuild its programs. If the start fails later,
  * the worker counts as lost. DXP_ENOMEM, DXP_EIO: it cannot be started. */
 int worker_open_process(struct tenant *t, struct worker **out);
-/* The zygote is lost, and the next may not start so soon: the process's orders wait. */
+/* The zygote is lost, and the next may not start so soon: orders wait. */
 bool worker_waits(const struct worker *c);
-/* DXP_EAGAIN: not possible yet. DXP_EIO: the worker has dequeued an order, so it cannot start
- * again. Others: see zygote_start(). */
+/* DXP_EAGAIN: not possible yet. DXP_EIO: the worker has dequeued an order. Others: see
+ * zygote_start(). */
 int worker_begin(struct worker *c);
-/* The zygote is lost. True: the process had accepted no order, and waits for a new start. */
+/* The zygote is lost. True: no order was accepted, so the process waits for a new start. */
 bool worker_begin_again(struct worker *c);
 /* A thread first completes its running order; others complete with DXP_ECLOSED. A process must have
  * exited. */
@@ -90,13 +90,14 @@ void worker_close(struct worker *c);
 void worker_post(struct worker *c, struct order *o);
 /* worker_lost follows soon. */
 void worker_kill(struct worker *c);
-/* Processes answers, and posts orders that the ring has space for. Returns the number of both. */
+/* Processes answers and posts orders; returns the number of both. */
 uint32_t worker_poll(struct worker *c);
-/* After the exit of a worker. worker_last processes the last answers, unless worker_kill was
- * called. Then worker_lost completes all other orders with `status`, and the first with `text`. */
+/* These are called after a worker's exit. worker_last processes the last answers, unless
+ * worker_kill was called. Then worker_lost completes all other orders with `status`, and the first
+ * with `text`. */
 void worker_last(struct worker *c);
 void worker_lost(struct worker *c, int status, const char *text);
-/* Notifies the host once of a command that has run for XPU_BEGUN_NS. Returns 0 or 1. */
+/* Once, for a command that has run for XPU_BEGUN_NS. Returns 0 or 1. */
 uint32_t worker_begun_notify(struct worker *c, uint64_t now_ns);
 uint64_t worker_begun_deadline(const struct worker *c);
 /* Announces a sleep. False: there is work for worker_poll. */

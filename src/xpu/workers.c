@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers of hosts: choice, mapped memory, and loss.
+/* Workers of hosts: choice, mapped memory, loss.
  *
- *  A host's process maps only the allocations of its host and the window of its NIC function. Freed
- *  memory is held, and not allocated again, until the process has unmapped it. */
+ * A host's process maps only its host's allocations and the window of its NIC function. Freed
+ * memory is held until the process has unmapped it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ bool worker_full(const struct tenant *t)
 struct mapping {
 	struct order order;
 	struct worker_range range;
-	/* NULL: the range is an allocation that was held */
+	/* NULL: an allocation that was held */
 	struct port *port;
 	worker_unmapped done; /* NULL for a window */
 	bool replies;         /* passes `sequence` to `done` */
@@ -165,7 +165,7 @@ struct worker *worker_get(struct tenant *t, int *status)
 	return NULL;
 }
 
-/* Writes a description of what ran when the worker was lost. */
+/* What ran when the worker was lost. */
 static void order_describe(const struct order *o, char *out, size_t space)
 {
 	if (o && o->ops->describe)
@@ -221,7 +221,7 @@ static void news_receive(struct slot *s, const struct zygote_news *news)
 		tenant_worker_end(t, news);
 }
 
-/* Processes that had accepted no order are started again. */
+/* Processes without an accepted order are started again. */
 static void all_end(struct slot *s)
 {
 	for (struct tenant *t = s->tenants; t; t = t->next)

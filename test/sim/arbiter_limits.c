@@ -122,7 +122,7 @@ static void arbiter__limited_and_lossy(void **state)
 	fair_close(f);
 }
 
-/* Its operations complete soon. */
+/* A closed function ends its operations soon, although its rate is limited. */
 static void arbiter__limited_function_can_close(void **state)
 {
 	struct fair_options o = one_and_many(2);

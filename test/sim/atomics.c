@@ -218,7 +218,7 @@ static void order_round(struct rig *r, uint64_t round)
 	assert_true(sim_run(r->sim, 20 * S_NS, three_completed, r));
 }
 
-/* After the PUTs before it, and before a NAP behind it arrives. */
+/* Atomics run after the PUTs posted before them, and before a NAP posted behind them arrives. */
 static void atomics__in_the_order_of_the_queue_pair(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -246,8 +246,8 @@ static void refused(struct rig *r, struct dxp_entry at, const struct dxp_target 
 	assert_int_equal(*count, before + 1);
 }
 
-/* Counted by reason, which the requester gets. Memory is unchanged, and the queue pair
- * continues. */
+/* Rejections are counted by reason, and the requester gets the reason. They change no memory, and
+ * the queue pair continues. */
 static void atomics__rejections(void **state)
 {
 	struct rig *r = *state;

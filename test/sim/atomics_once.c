@@ -10,7 +10,7 @@
 
 #include "test/sim/atomics.h"
 
-/* The atomic still executes exactly once. */
+/* The atomic executes exactly once, whichever datagram is lost. */
 static void atomics_once__drop_each_datagram_once(void **state)
 {
 	uint64_t k = 0, sent;

@@ -157,7 +157,7 @@ static void bridge_failures__each_step_of_each_piece(void **state)
 			}
 }
 
-/* Piece 8 fails after 7. */
+/* Piece 8 fails, so the 7 pieces before it are reported. */
 static void bridge_failures__pieces_before_are_reported(void **state)
 {
 	struct bridge_lab_options o = options();

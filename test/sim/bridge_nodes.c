@@ -236,8 +236,8 @@ static void bridge_nodes__drop_each_datagram_once(void **state)
 
 /* ---- slow and failing devices ---- */
 
-/* Even with more outstanding bytes than all buffers hold, and a device 100 times slower than the
- * link. */
+/* All operations succeed, even with more outstanding bytes than all buffers hold, and a device 100
+ * times slower than the link. */
 static void bridge_nodes__slow_device_holds_many_senders(void **state)
 {
 	for (uint32_t buffers = 2; buffers <= 8; buffers *= 2) {
@@ -263,7 +263,7 @@ static void bridge_nodes__slow_device_holds_many_senders(void **state)
 	}
 }
 
-/* More PUTs than buffers; bridge_crowd.c checks shares. */
+/* There are more PUTs than buffers; bridge_crowd.c checks shares. */
 static void bridge_nodes__many_senders_share(void **state)
 {
 	static const struct {
@@ -407,7 +407,7 @@ static void bridge_nodes__device_restarts_midway(void **state)
 		}
 }
 
-/* Its buffers are released when it is declared lost; others continue. */
+/* The buffers of a silent peer are released when it is declared lost; other hosts continue. */
 static void bridge_nodes__peer_disappears(void **state)
 {
 	for (uint64_t at_ns = 10 * US_NS; at_ns < 3 * MS_NS; at_ns += 210 * US_NS) {

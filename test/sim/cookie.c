@@ -19,7 +19,7 @@
 #define SEEDS      1000
 #define ONE_WAY_NS (20 * US_NS) /* of the rig's network */
 
-/* HELLO, COOKIE, HELLO, HELLO_ACK, data: five one-way times. */
+/* HELLO, COOKIE, HELLO, HELLO_ACK and data take five one-way times. */
 static void cookie__a_flood_costs_one_round_trip(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -63,7 +63,7 @@ static void cookie__with_loss_too(void **state)
 	assert_true(cookies > SEEDS / 2);
 }
 
-/* All the time, at the highest rate that each HELLO is answered at. */
+/* The flood lasts all the time, at the highest rate at which each HELLO is answered. */
 static void cookie__sustained_floods(void **state)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {
@@ -276,7 +276,7 @@ static void cookie__forged_ones_are_refused(void **state)
 	rig_destroy(r);
 }
 
-/* A COOKIE of an earlier handshake, and copies of the right one. */
+/* A COOKIE of an earlier handshake is refused, and so are copies of the right one. */
 static void cookie__recorded_ones_are_refused(void **state)
 {
 	struct forger f = forger_make(1, &good);
@@ -341,8 +341,8 @@ static void cookie__a_peer_cannot_drive_hellos(void **state)
 	rig_destroy(r);
 }
 
-/* At most one COOKIE for each HELLO, never a longer one, none for others than peers at their
- * address, and a limit for all. */
+/* A node answers each HELLO with at most one COOKIE, which is never longer. It answers only peers
+ * at their address, and the answers to all have a limit. */
 static void cookie__amplifies_nothing(void **state)
 {
 	struct forger f = {.rng = {seed()}};

@@ -185,8 +185,8 @@ static void credit__few_frames_and_no_waiting(void **state)
 	sim_destroy(r.sim);
 }
 
-/* Over a bad network. Pools have 1 .. 4 buffers, the first credit may exceed them, and users
- * dequeue one event at a time. */
+/* Hosts send over a bad network. Pools have 1 .. 4 buffers, the first credit may exceed them, and
+ * users dequeue one event at a time. */
 static void tiny_run(uint64_t seed)
 {
 	struct rng rng = {seed};
@@ -249,7 +249,7 @@ static void credit__rejected_naps_cost_none(void **state)
 	sim_destroy(r.sim);
 }
 
-/* The receiver soon grants it to others. */
+/* The receiver soon grants the credit of an idle sender to others. */
 static void credit__idle_credit_is_promised_again(void **state)
 {
 	struct rig r;
@@ -342,7 +342,7 @@ static void credit__waiting_requests_delay_no_other(void **state)
 	assert_true(beside * 100 > alone * 97);
 }
 
-/* They fail when the receiver is declared lost. */
+/* Requests that wait for credit fail when the receiver is declared lost. */
 static void credit__silent_receiver_ends_waiting_requests(void **state)
 {
 	struct rig r;
@@ -366,7 +366,7 @@ static void credit__silent_receiver_ends_waiting_requests(void **state)
 	sim_destroy(r.sim);
 }
 
-/* It answers credit requests, so it is not lost. */
+/* A receiver without free buffers answers credit requests, so it is not lost. */
 static void credit__slow_receiver_is_not_dead(void **state)
 {
 	struct rig r;

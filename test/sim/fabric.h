@@ -108,7 +108,7 @@ UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 	f->now_ns = end_ns;
 }
 
-/* NULL: the manager. Afterwards the process reads what its socket kept. */
+/* Stops a process; NULL: the manager. Afterwards the process reads what its socket kept. */
 UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fabric_member *member)
 {
 	*(member ? &member->stopped : &f->stopped) = true;

@@ -5,7 +5,7 @@
 
 #include "test/sim/fabric_network.h"
 
-/* Named "host-N" or "xpu-N" by its index; does not run yet. */
+/* Adds a member named "host-N" or "xpu-N" by its index; it does not run yet. */
 UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum manage_kind kind)
 {
 	unsigned n = (unsigned)f->count++;
@@ -51,7 +51,7 @@ UNUSED static void fabric_member_kill(struct fabric_member *member)
 	member->deadline_ns = UINT64_MAX;
 }
 
-/* Applied to `peers`, as a NIC would; each change must be valid. */
+/* Applies changes to `peers`, as a NIC would; each change must be valid. */
 static void changes_follow(struct fabric_member *member)
 {
 	struct table_change change;

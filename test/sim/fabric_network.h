@@ -35,7 +35,7 @@ struct fabric_packet {
 	uint8_t *data;
 };
 
-/* Derived from change notifications; must match the member's table. */
+/* What a member learned of a peer from change notifications; it must match the member's table. */
 struct fabric_peer {
 	bool alive, granted;
 	uint64_t incarnation;

@@ -136,7 +136,7 @@ static void function__one_of_two_users_dies(void **state)
 	}
 }
 
-/* Its memory is still released. */
+/* The function's memory is still released. */
 static void function__dies_while_its_peer_is_silent(void **state)
 {
 	const struct sim_options o = {.seed = 3, .hosts = 2, .cfg = &cfg_ops};
@@ -161,7 +161,7 @@ static void function__dies_while_its_peer_is_silent(void **state)
 	}
 }
 
-/* They must fail and not wait for ever. */
+/* The waiting requests of others must fail, and not wait for ever. */
 static void function__dies_while_others_wait_for_its_credit(void **state)
 {
 	const struct sim_options o = {.seed = 4, .hosts = 2};

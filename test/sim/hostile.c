@@ -169,7 +169,7 @@ static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_a
 		body, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
 }
 
-/* Discarded before host 0 receives them. */
+/* Sends NAPs that are discarded before host 0 receives them. */
 static struct rltp_session *naps_send(struct rig *r, uint32_t count)
 {
 	static struct datagram batch[16];
@@ -264,7 +264,7 @@ static void atomic_give(struct rig *r, struct wire_header *h, uint8_t op)
 	packet_give(r, h, body, sizeof(body));
 }
 
-/* Unknown operations, wrong lengths, two packets. */
+/* Atomics with unknown operations, wrong lengths, or two packets are rejected. */
 static void hostile__atomics_that_are_none(void **state)
 {
 	struct rig *r = *state;
@@ -291,7 +291,7 @@ static void hostile__atomics_that_are_none(void **state)
 	memory_untouched(r);
 }
 
-/* A new packet number with the id of an executed atomic. */
+/* A packet with a new number and the id of an executed atomic changes nothing. */
 static void hostile__atomic_repeated_as_another_packet(void **state)
 {
 	struct rig *r = *state;

@@ -103,7 +103,7 @@ static void inc_calls__late_members(void **state)
 	all_done(&o, &job, &load);
 }
 
-/* One packet per host and segment, none retransmitted (N-11). */
+/* Each host sends one packet per segment, and retransmits none (N-11). */
 static void inc_calls__one_packet_of_each_member(void **state)
 {
 	static struct rig r;

@@ -166,8 +166,8 @@ struct disaster {
 	uint32_t which[3];
 	uint64_t start_ns;
 	uint32_t done, returned, count;
-	bool later;  /* from the creation of the group, not the start of the job */
-	bool member; /* not only switches */
+	bool later;  /* times count from the creation of the group, not the start of the job */
+	bool member; /* a member dies too, not only switches */
 	uint64_t member_ns;
 	uint32_t target;
 };

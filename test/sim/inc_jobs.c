@@ -30,7 +30,7 @@ static void all_free(struct rig *r)
 	}
 }
 
-/* Some of the hosts, in random order. */
+/* Draws some of the hosts, in random order. */
 static void locations_draw(struct rng *r, uint32_t hosts, struct inc_location *out, uint32_t count)
 {
 	uint32_t order[64];
@@ -153,7 +153,7 @@ static void inc_jobs__die_without_a_word(void **state)
 	rig_free(&r);
 }
 
-/* It gets no group, and the running job continues. */
+/* A job that uses another's id gets no group, and the running job continues. */
 static void inc_jobs__anothers_id(void **state)
 {
 	static struct rig r;

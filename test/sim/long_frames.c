@@ -65,7 +65,7 @@ static void long_frames__carry_messages(void **state)
 	rig_destroy(r);
 }
 
-/* Every length around the limits, with all of its bytes. */
+/* Frames of every length around the limits arrive with all of their bytes. */
 static void long_frames__lengths(void **state)
 {
 	static const uint32_t lengths[] = {0,     1,      1407,   1408,   1409,   1472,
@@ -220,7 +220,7 @@ static void long_frames__are_not_proved_by_datagrams(void **state)
 	rig_destroy(r);
 }
 
-/* Short messages go on meanwhile. */
+/* Short messages go on while long frames fail. */
 static void long_frames__fail_beside_short_messages(void **state)
 {
 	struct rig *r = rig_loaded();

@@ -59,7 +59,7 @@ static void rig_make(struct rig *r, const struct sim_options *o, uint32_t apart)
 			 DXP_OK);
 }
 
-/* Even k: the data of write k / 2; odd: its NAP. */
+/* Posts half of a write: even k posts the data of write k / 2, odd k its NAP. */
 static int half_post(struct rig *r, uint32_t k)
 {
 	struct dxp_window *w = sim_window(r->sim, 0);

@@ -76,7 +76,7 @@ static void payload_check__none_on_one_machine(void **state)
 
 static void payload_check__between_machines(void **state)
 {
-	/* unknown machines are not the same */
+	/* two nodes on unknown machines (0) count as on different ones */
 	const uint64_t pairs[][2] = {
 		{MACHINE, MACHINE + 1}, {MACHINE, MACHINE ^ 1ull << 63}, {MACHINE, 0}, {0, 0}};
 

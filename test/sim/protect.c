@@ -141,7 +141,7 @@ static void protect__plain_frames_are_dropped(void **state)
 	rig_destroy(r);
 }
 
-/* The token would close a session without protection. */
+/* Such a token would close a session without protection. */
 static void protect__resets_need_a_proof(void **state)
 {
 	struct rig *r = rig_make(2, 1408);

@@ -139,7 +139,7 @@ static void all_gets_arrive(struct rig *r)
 						 i < BYTES ? pattern(1 - s, g, i) : 0);
 }
 
-/* Space for one outstanding request, one answer, one packet. */
+/* Each NIC has space for one outstanding request, one answer, one packet. */
 static void reads__with_space_for_one_of_everything(void **state)
 {
 	const struct sim_options o = {.seed = 1, .hosts = 2, .window_packets = 1};
@@ -185,7 +185,7 @@ static void reads__beside_puts(void **state)
 	}
 }
 
-/* NIC_READS_MAX at both hosts. */
+/* Both hosts may have NIC_READS_MAX reads outstanding. */
 static void reads__as_many_as_there_may_be(void **state)
 {
 	const struct sim_options o = {

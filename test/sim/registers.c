@@ -128,7 +128,7 @@ static bool crowd_step(void *context)
 	return finished;
 }
 
-/* Whole messages, one after another, in order for each sender. */
+/* Whole messages arrive, one after another, in order for each sender. */
 static void crowd_check(const struct rig *r)
 {
 	uint32_t next[HOSTS] = {0}, at = 0;
@@ -211,7 +211,8 @@ static void order_check(struct rig *r)
 	assert_true(total(r, 0) == 200000);
 }
 
-/* Even if the first message is lost twice: rejections of later ones must not hide that loss. */
+/* Descriptors arrive in order even if the first is lost twice: rejections of later ones must not
+ * hide that loss. */
 static void registers__descriptors_keep_their_order(void **state)
 {
 	const struct sim_faults faults = {

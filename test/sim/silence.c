@@ -113,8 +113,8 @@ static bool session_watch(struct rig *r, struct rltp_session *s, bool on)
 	return watched;
 }
 
-/* It pings although it is idle, and closes soon after answers stop. When no longer watched, it is
- * idle. */
+/* A watched session pings although it is idle, and closes soon after answers stop. A session that
+ * is no longer watched does not ping. */
 static void silence__is_noticed_by_a_watched_session(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
@@ -321,7 +321,7 @@ static void silence__of_2900_ms_ends_no_lease(void **state)
 			lease_survives(d, phase_ns);
 }
 
-/* During a join and an operator's request. */
+/* The silence occurs during a join and an operator's request. */
 static void silence__of_2900_ms_ends_no_question(void **state)
 {
 	struct fabric *f = fabric_of_two();
@@ -364,7 +364,7 @@ static void silence__of_a_stopped_manager_kills_no_node(void **state)
 	fabric_destroy(f);
 }
 
-/* After it was declared dead, the manager restores it with its id and incarnation. */
+/* After a stopped member was declared dead, the manager restores it with its id and incarnation. */
 static void silence__of_a_stopped_member_is_no_new_incarnation(void **state)
 {
 	struct fabric *f = fabric_of_two();

@@ -88,7 +88,7 @@ static inline bool staged_there(const struct staged_scene *s, uint32_t sender, u
 		      s->sender[sender].source + (size_t)index * STAGED_STRIDE, bytes) == 0;
 }
 
-/* After some PUTs, a NAP and a GET of the same bytes on the queue pair. */
+/* Draws PUTs. A NAP, or a GET of the same bytes on the queue pair, follows some of them. */
 static inline void staged_draw(struct staged_scene *s, struct staged_sender *sender,
 			       const struct staged_plan *plan, struct rng *rng)
 {

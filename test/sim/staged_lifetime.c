@@ -128,7 +128,7 @@ static void staged_lifetime__ends_at_any_moment(void **state)
 	}
 }
 
-/* The target declares it lost and releases its buffers. */
+/* The target declares a silent sender lost and releases its buffers. */
 static void staged_lifetime__silent_sender(void **state)
 {
 	const struct staged_plan plan = {

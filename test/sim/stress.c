@@ -98,7 +98,8 @@ struct stress {
 	struct sim_options options;
 };
 
-/* Close to their wrap. Message ids only if no session can close, because both peers must agree. */
+/* Sets indices close to their wrap. Message ids only if no session can close, because both peers
+ * must agree. */
 static void indices_age(struct stress *t, uint32_t i)
 {
 	struct nic *n = sim_nic(t->world.sim, i);
@@ -167,7 +168,7 @@ static bool harsh(const struct sim_faults *f)
 	return f->burst_ppm > 0 || f->loss_ppm > 300000;
 }
 
-/* None, integrity or encryption by thirds; keys change often. */
+/* Draws no protection, integrity or encryption, by thirds; keys change often. */
 static void protection_draw(struct sim_options *o, uint64_t seed)
 {
 	struct rng r = {~seed * 3};
@@ -252,7 +253,7 @@ static void network_heal(struct stress *t)
 	}
 }
 
-/* Meanwhile copies older than a minute arrive. */
+/* Runs while copies older than a minute arrive. */
 static void late_run(struct stress *t)
 {
 	struct world *w = &t->world;

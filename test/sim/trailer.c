@@ -137,7 +137,7 @@ static void trailer__comes_with_its_event(void **state)
 	all_arrive(&o);
 }
 
-/* So that some messages wait for earlier ones. */
+/* The network loses and reorders packets, so some messages wait for earlier ones. */
 static void trailer__under_loss_and_reordering(void **state)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {

@@ -80,7 +80,7 @@ static void land_next(struct pipeline *p)
 	bridge_done(p->b, f.id, DXP_OK, p->now_ns);
 }
 
-/* MB/s from start to completion */
+/* Returns MB/s from start to completion. */
 static uint64_t speed(uint32_t buffer_bytes, enum bridge_path path, enum bridge_mode mode,
 		      uint64_t bytes)
 {

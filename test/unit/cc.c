@@ -79,7 +79,7 @@ static struct cc_ack ack_at(uint64_t now_ns, uint32_t delay_ns)
 			       .limited = true};
 }
 
-/* Round trips of 100 us; returns the time after them. */
+/* Passes round trips of 100 us; returns the time after them. */
 static uint64_t rounds(struct cc *c, uint64_t now_ns, int count, uint32_t delay_ns)
 {
 	for (int i = 0; i < 4 * count; i++) {
@@ -237,7 +237,7 @@ static void cc__timeouts(void **state)
 	assert_int_equal(cc_window(&c), 77);
 }
 
-/* Mostly below `usual`, otherwise 0, the maximum or any value. */
+/* Draws a value, mostly below `usual`, otherwise 0, the maximum or any value. */
 static uint32_t value(struct rng *r, uint32_t usual)
 {
 	switch (rng_below(r, 8)) {

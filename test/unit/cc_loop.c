@@ -16,7 +16,8 @@
 
 static struct bottleneck loop;
 
-/* docs/design/congestion.md: 10 Gb/s, a queue of 256 packets, 20 us, senders at 40 Gb/s. */
+/* A path as in docs/design/congestion.md: 10 Gb/s, a queue of 256 packets, 20 us, senders at 40
+ * Gb/s. */
 static struct bottleneck_options path(enum cc_kind kind, uint32_t flows)
 {
 	return (struct bottleneck_options){
@@ -126,7 +127,7 @@ static void cc_loop__swift_incast(void **state)
 		}
 }
 
-/* Only a fixed bound on packets in flight: most are dropped. */
+/* With only a fixed bound on packets in flight, most are dropped. */
 static void cc_loop__none_drops_most_of_an_incast(void **state)
 {
 	struct bottleneck_options o = path(CC_NONE, 8);

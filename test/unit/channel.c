@@ -67,7 +67,7 @@ static void channel_request__invalid_fields(void **state)
 	assert_int_equal(channel_request_decode(data, bytes, &got), DXP_EMALFORMED);
 }
 
-/* It fits into one datagram. */
+/* The longest answer fits into one datagram. */
 static void channel_answer__comes_back(void **state)
 {
 	struct channel_answer answer = {.status = DXP_OK,

@@ -99,7 +99,7 @@ static inline struct dxp_target target_of(const struct rig *r, uint32_t which)
 				   .magic = r->nic->functions[which].qp_magic[0]};
 }
 
-/* Its PUT and NAP to itself must arrive. */
+/* The good user's PUT and NAP to itself must arrive. */
 static inline void neighbour_works(struct rig *r)
 {
 	struct user *u = &r->users[GOOD];
@@ -133,7 +133,7 @@ static inline void memory_kept(const struct rig *r)
 		}
 }
 
-/* So that the bad user's receive ring is in use. */
+/* The bad user sends itself a NAP, so that its receive ring is in use. */
 static inline int nap_to_itself(struct rig *r, uint32_t bytes)
 {
 	static const uint8_t data[DXP_NAP_BYTES];

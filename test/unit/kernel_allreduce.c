@@ -198,7 +198,7 @@ static void kernel_allreduce__destroyed_under_a_kernel(void **state)
 	}
 }
 
-/* The members disagree on the count. */
+/* The operation fails if the members disagree on the count. */
 static void kernel_allreduce__members_that_differ(void **state)
 {
 	struct kernels *k = &world;

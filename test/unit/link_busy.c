@@ -17,7 +17,7 @@ static unsigned connected_count(const struct link *l)
 	return count;
 }
 
-/* It must arrive unchanged and alone. */
+/* Sends one datagram, which must arrive unchanged and alone. */
 static struct datagram_arrival pass(struct link *from, struct link *to, uint32_t number)
 {
 	struct udp_address target, source;
@@ -220,7 +220,8 @@ static void quiet__single_datagrams_lead_to_it_and_batches_out(void **state)
 	pair_close(&p);
 }
 
-/* After empty polls; every hundredth has the bits `ecn`. Returns whether b's socket is quiet. */
+/* Receives datagrams after empty polls; every hundredth has the bits `ecn`. Returns whether b's
+ * socket is quiet. */
 static bool quiet_after(size_t bytes, uint8_t ecn, uint32_t count)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});

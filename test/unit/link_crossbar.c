@@ -72,7 +72,7 @@ static void crossbar__carries_all_sizes(void **state)
 	pair_close(&p);
 }
 
-/* Never empty, so records wrap at the queue's end. */
+/* The queue is never empty, so records wrap at its end. */
 static void crossbar__wraps(void **state)
 {
 	struct link_pair p = ports_open();

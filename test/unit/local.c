@@ -33,7 +33,7 @@ static void nap_check(struct rig *r, uint32_t bytes, const uint8_t *data, uint64
 	assert_null(dxp_received_peek(r->window[1]));
 }
 
-/* Inline or from memory, with all bytes. */
+/* A NAP, inline or from memory, arrives with all bytes. */
 static void local__nap(void **state)
 {
 	const uint32_t sizes[] = {0, 1, 19, 20, 21, 27, 28, 29, 64, 2000, 2048};

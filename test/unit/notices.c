@@ -262,7 +262,8 @@ static void late__row_gets_its_event(void **state)
 	assert_int_equal(failures, 0);
 }
 
-/* Its row is removed, but its commands have ended. If it comes back, it is like any other. */
+/* When an xPU leaves, its row is removed, but its commands have ended. If it comes back, it is like
+ * any other. */
 static void left__xpu_fails_no_host(void **state)
 {
 	notices_left(notices, PEER);

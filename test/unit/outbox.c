@@ -206,7 +206,7 @@ static void outbox_service__bridge_beside_replies(void **state)
 	assert_int_equal(ended, 50 - XPU_OUTBOX_BULK);
 }
 
-/* More nodes than doorbells; the rest is sent later. */
+/* There are more nodes than doorbells; the rest is sent later. */
 static void outbox_service__full_window(void **state)
 {
 	uint32_t seen = 0;

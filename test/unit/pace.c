@@ -131,7 +131,7 @@ static void pace__idle_callers_get_no_more(void **state)
 	}
 }
 
-/* One packet of any length per rtt / window. */
+/* One packet of any length is sent per rtt / window. */
 static void pace__windows_under_one_packet(void **state)
 {
 	static const uint32_t windows[] = {RLTP_CC_WINDOW_MIN, 64, 128, 255};

@@ -222,7 +222,7 @@ static void open__several_queue_pairs_of_one_user(void **state)
 	dxp_received_release(r->users[one].window);
 }
 
-/* Only the user that posted it is stopped. */
+/* Only the user that posted to a sibling's queue pair is stopped. */
 static void rejects__a_siblings_queue_pair(void **state)
 {
 	struct rig *r = *state;
@@ -271,7 +271,7 @@ static void rejects__a_siblings_key(void **state)
 	exchange(r, b, far);
 }
 
-/* Its sibling continues. */
+/* When one user of a function is stopped, its sibling continues. */
 static void stop__one_user_of_a_function(void **state)
 {
 	struct rig *r = *state;
@@ -321,7 +321,7 @@ static void full__receive_ring_of_a_sibling(void **state)
 	exchange(r, good, NIC_USER(1, 1));
 }
 
-/* Long copies of two users of a function: equal shares. */
+/* Long copies of two users of a function get equal shares. */
 static void share__alternates_between_users(void **state)
 {
 	struct rig *r = *state;

@@ -192,7 +192,7 @@ static void packets__every_bit_counts(void **state)
 	}
 }
 
-/* Longer than any sealed frame, though its headers permit it. */
+/* A packet longer than any sealed frame is refused, though its headers permit it. */
 static void packets__too_long_are_refused(void **state)
 {
 	const uint16_t flags = WIRE_FLAG_IMM | WIRE_FLAG_TRAILER | WIRE_FLAG_LAST | WIRE_FLAG_SOL;

@@ -36,7 +36,7 @@ static void burst_lose(struct session_pair *p, uint32_t count, uint32_t lost)
 	}
 }
 
-/* After `delay_ns`. */
+/* Carries to end 0 what end 1 sends, `delay_ns` later. */
 static void words_carry(struct session_pair *p, uint64_t delay_ns)
 {
 	struct datagram d[8];
@@ -126,7 +126,7 @@ static void session__tail_is_probed(void **state)
 	pair_destroy(p);
 }
 
-/* It did not fit into the batch. */
+/* The probe did not fit into the batch, so it is sent with the next. */
 static void session__one_probe_for_one_silence(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);

@@ -46,8 +46,8 @@ static void run__in_order_and_timed(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* More than one message holds; a wait delivers, and none before a waiting command is held for
- * ever. */
+/* More completions are held back than one message holds. A wait makes the xPU send them, and none
+ * is held back for ever. */
 static void run__late_events_all_come(void **state)
 {
 	enum { COUNT = 100 };
@@ -251,7 +251,7 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* Its memory is not reused before the kernel has ended. */
+/* The memory of a closed xPU is not reused before the kernel has ended. */
 static void close__while_a_kernel_runs(void **state)
 {
 	struct dxp_fabric *other;

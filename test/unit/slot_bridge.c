@@ -215,7 +215,7 @@ static void bridge__reads_at_once(void **state)
 	}
 }
 
-/* Memory of another host, or unallocated. */
+/* A transfer reaches neither memory of another host nor unallocated memory. */
 static void bridge__hosts_are_kept_apart(void **state)
 {
 	struct dxp_fabric *other;

@@ -120,7 +120,7 @@ static void fresh(uint32_t seed)
 	memset(in, 0, BYTES);
 }
 
-/* Every kind of operation once. */
+/* Runs every kind of operation once. */
 static bool use(struct dxp_xpu *x, uint32_t run)
 {
 	struct dxp_program *p;

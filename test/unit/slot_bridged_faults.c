@@ -290,7 +290,7 @@ static void host__dies_while_the_xpu_pulls(void **state)
 	board_close();
 }
 
-/* Its transfers are cancelled, and its memory and all buffers are freed. */
+/* After the host's death its transfers are cancelled, and its memory and all buffers are freed. */
 static void host__dies_while_it_puts_and_gets(void **state)
 {
 	struct rude r;

@@ -198,7 +198,8 @@ static void memory__filled_beyond_allocations_evicts(void **state)
 	guest_close(&bad);
 }
 
-/* Device memory, its wakeup, the pipe for printed text, and the standard streams. */
+/* A worker has only device memory, its wakeup, the pipe for printed text, and the standard
+ * streams. */
 static void descriptors__only_what_it_needs(void **state)
 {
 	struct guest g = guest_open("worker");

@@ -144,7 +144,7 @@ static void print_count(void *context, uint16_t node, const char *text, size_t b
 	*(int *)context += 1;
 }
 
-/* It cannot send to a host in the xPU's name. */
+/* A host ignores a print that a function of another process sends from the xPU's node. */
 static void function__of_another_process_beside_the_xpu(void **state)
 {
 	const struct dxp_function_options options = {.nic = "xpu3", .function = 1};

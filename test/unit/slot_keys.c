@@ -115,7 +115,8 @@ static void keys__stolen_from_another_host(void **state)
 	}
 }
 
-/* Inside, at either end and across it; one byte, or many packets. */
+/* Another host's memory is neither written nor read: inside, at either end and across it; one byte,
+ * or many packets. */
 static void put_get__foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -149,7 +150,7 @@ static int send_ends(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source, 
 	return dxp_event_wait(thief.fabric, event, DAEMONS_WAIT_NS, NULL);
 }
 
-/* Even after successful SENDs with the same key. */
+/* A SEND into another host's memory fails, even after successful SENDs with the same key. */
 static void send__into_foreign_memory(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -277,7 +278,7 @@ static void common__is_cleared_before_it_is_read(void **state)
 	}
 }
 
-/* It is zeroed when a host allocates it, and then belongs to this host only. */
+/* Common memory is zeroed when a host allocates it, and then belongs to this host only. */
 static void common__until_it_is_allocated(void **state)
 {
 	for (uint32_t x = 0; x < 3; x += 2) {
@@ -424,7 +425,7 @@ static void limit__of_each_host(void **state)
 	assert_int_equal(free_bytes(x), LIMIT);
 }
 
-/* The transfer still gets the old content. */
+/* A transfer whose source is freed still gets the old content. */
 static void free__under_a_transfer(void **state)
 {
 	for (int round = 0; round < 10; round++) {

@@ -111,7 +111,7 @@ static int cfg_write_ends(const struct used *u, uint32_t first, uint64_t both)
 	return (int)result(u, 2);
 }
 
-/* It has the rights of its host only. */
+/* A kernel that accesses registers has the rights of its host only. */
 static void kernel__own_registers(void **state)
 {
 	uint32_t seen[CFG_COUNT], host[CFG_COUNT];

@@ -3,7 +3,7 @@
  * daemons that leave. Skipped without OpenCL. */
 #include "test/unit/slot_nic_rig.h"
 
-/* A PUT, a GET and a fetch-and-add of `u`'s kernel. */
+/* Runs `u`'s kernel, which ends a PUT, a GET and a fetch-and-add with these statuses. */
 static void reaches(const struct used *u, struct dxp_target to, struct dxp_entry own,
 		    struct dxp_entry there, int put_status, int get_status, int atomic_status)
 {
@@ -21,7 +21,7 @@ static void reaches(const struct used *u, struct dxp_target to, struct dxp_entry
 	assert_int_equal(result(u, 2), atomic_status);
 }
 
-/* Neither as source nor as target, on any xPU. */
+/* A kernel reaches another host's memory neither as source nor as target, on any xPU. */
 static void kernel__memory_of_another_host(void **state)
 {
 	static uint8_t before[4096], after[4096];

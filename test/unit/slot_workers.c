@@ -3,7 +3,8 @@
  * no other host, and leaves no worker or descriptor. Skipped without OpenCL. */
 #include "test/unit/slot_workers_rig.h"
 
-/* Outstanding commands of this host fail; the next runs in a new worker with the same programs. */
+/* Outstanding commands of the crashed host fail; the next runs in a new worker with the same
+ * programs. */
 static void crash__only_its_host(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");
@@ -101,7 +102,7 @@ static void callback_record(void *context, uint16_t node, const char *text, size
 	h->text[h->bytes] = '\0';
 }
 
-/* Before they complete, and only to that host. */
+/* Prints reach their host before the kernel completes, and no other host. */
 static void print__comes_to_its_host(void **state)
 {
 	struct guest a = guest_open("talker"), b = guest_open("other");
@@ -119,7 +120,7 @@ static void print__comes_to_its_host(void **state)
 	guest_close(&b);
 }
 
-/* They do not reach the terminal of the host. */
+/* Escape characters do not reach the terminal of the host. */
 static void print__without_escapes(void **state)
 {
 	struct guest g = guest_open("rude");

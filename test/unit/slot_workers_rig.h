@@ -195,7 +195,7 @@ UNUSED static void workers_become(int count)
 	}
 }
 
-/* So that a test can remove it. */
+/* Copies dxpd, so that a test can remove the copy. */
 UNUSED static int program_copy(void)
 {
 	char command[512];

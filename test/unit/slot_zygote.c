@@ -20,7 +20,7 @@ static void killed__from_outside(void **state)
 	guest_close(&g);
 }
 
-/* All kernels exit with it; a command that needs one starts a new zygote. */
+/* All kernels exit with a killed zygote; a command that needs one starts a new zygote. */
 static void zygote__killed(void **state)
 {
 	struct guest g = guest_open("orphan");

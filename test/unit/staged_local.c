@@ -70,7 +70,7 @@ static void staged_local__get_fetches(void **state)
 	}
 }
 
-/* Several ranges on both sides, in staged and in direct memory. */
+/* Lists have several ranges on both sides, in staged and in direct memory. */
 static void staged_local__lists(void **state)
 {
 	struct scene s;
@@ -124,7 +124,7 @@ static void staged_local__events_after_the_data(void **state)
 	scene_end(&s);
 }
 
-/* Its request completes once with DXP_EDEVICE; later ones succeed. */
+/* The request of a failed DMA completes once with DXP_EDEVICE; later ones succeed. */
 static void staged_local__each_dma_fails(void **state)
 {
 	struct staged_options o = slow;

@@ -175,7 +175,7 @@ static void staged_own__many(void **state)
 	scene_end(&s);
 }
 
-/* Its request completes once with DXP_EDEVICE; later ones succeed. */
+/* The request of a failed DMA completes once with DXP_EDEVICE; later ones succeed. */
 static void staged_own__each_dma_fails(void **state)
 {
 	struct staged_options o = slow;

@@ -42,7 +42,7 @@ static void done(void)
 	swnet_close(&net);
 }
 
-/* It must have the rows of switch_answer. */
+/* Queries the running switch, whose answer must have the rows of switch_answer. */
 static struct inc_answer query(uint8_t section, uint32_t first)
 {
 	struct inc_inquiry q = {section, first};

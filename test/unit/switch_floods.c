@@ -286,7 +286,7 @@ static void hostile__messages_leave_space(void **state)
 	done();
 }
 
-/* Even if the switch does not send meanwhile. */
+/* The number of answers to send is bounded, even if the switch does not send meanwhile. */
 static void hostile__messages_are_bounded(void **state)
 {
 	struct inc_control c;

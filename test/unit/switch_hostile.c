@@ -2,7 +2,8 @@
 /* Tests that unknown peers and garbage do not keep a switch from serving its group. */
 #include "test/unit/switch_hostile_rig.h"
 
-/* Its sender gets this status; DXP_OK: no answer. */
+/* The switch refuses the packet and answers its sender with this status; DXP_OK: it does not
+ * answer. */
 static void refused(const struct swnet_send *what, int answer)
 {
 	uint64_t before = counters().refused;
@@ -45,7 +46,7 @@ static void hostile__unknown_peers(void **state)
 	done();
 }
 
-/* They decode, but no member sends them. */
+/* The packets decode, but no member sends them. */
 static void hostile__what_no_member_sends(void **state)
 {
 	static uint8_t data[1424];
@@ -91,7 +92,7 @@ static void hostile__kinds_of_others(void **state)
 	done();
 }
 
-/* They have their own key and a complete payload. */
+/* The switch drops a control packet whose key is wrong or whose payload is incomplete. */
 static void hostile__control_packets(void **state)
 {
 	static const uint8_t kinds[] = {INC_QUERY, INC_NOTIFY, INC_KILL, INC_RENEW};

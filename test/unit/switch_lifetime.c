@@ -345,7 +345,7 @@ static void lifetime__plane_learns_the_lowest(void **state)
 	done();
 }
 
-/* While the plane has space for a group. */
+/* The switch offers the kernel's plane while it has space for a group. */
 static void lifetime__plane_is_full(void **state)
 {
 	struct plane plane = {.accepts = true};

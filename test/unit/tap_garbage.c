@@ -74,7 +74,7 @@ static void tap_look__rejects_wrong_rings(void **state)
 	ring_rejected(*state, spoil_length);
 }
 
-/* So that the test acts as the other end. */
+/* Opens the ring's file, so that the test acts as the other end. */
 static FILE *ring_file(struct rig *r)
 {
 	char path[128];
@@ -92,7 +92,7 @@ static void word_put(FILE *file, size_t offset, uint64_t value)
 	assert_int_equal(fwrite(&value, sizeof(value), 1, file), 1);
 }
 
-/* It gets no data, and the node's memory is not damaged. */
+/* A reader that writes a wrong head gets no data, and the node's memory is not damaged. */
 static void tap_ring__distrusts_its_reader(void **state)
 {
 	static const uint64_t heads[] = {8, 1, 1ull << 63, 1ull << 40, TAP_RING_BYTES_MIN};

@@ -280,7 +280,8 @@ static void link_receive_buffer__is_what_was_requested(void **state)
 	link_close(l);
 }
 
-/* While it fills until a drop, and while it empties; also for a connected socket. */
+/* The level rises while the buffer fills until a drop, and falls while it empties; also for a
+ * connected socket. */
 static void link_receive_level__follows_the_buffer(void **state)
 {
 	struct link_pair p = pair_open(

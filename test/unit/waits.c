@@ -173,7 +173,7 @@ static void waits__older_message_withdraws_nothing(void **state)
 	pair_destroy(p);
 }
 
-/* They come too late; the sender retries soon, with pauses. */
+/* The receiver rejects packets that it has granted; the sender retries soon, with pauses. */
 static void waits__granted_and_rejected(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);

@@ -156,7 +156,7 @@ static void worker_run__has_all_fields(void **state)
 	assert_true(done > ROUNDS / 2); /* others do not fit into a message */
 }
 
-/* They share a description, also when decoded. */
+/* Equal images share one description, also when decoded. */
 static void worker_run__images_alike(void **state)
 {
 	struct command c = {.op = COMMAND_RUN, .dimensions = 1, .global = {1}, .text = "k"};

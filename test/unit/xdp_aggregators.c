@@ -45,7 +45,7 @@ static void xdp_aggregators__root_sends_the_sum_to_all(void **state)
 	assert_memory_equal(out.bytes + 6, rig_switch_mac, 6);
 }
 
-/* Only the sender gets it again. */
+/* Only the sender of a repeated packet gets the result again. */
 static void xdp_aggregators__repeat_is_answered_from_the_result(void **state)
 {
 	struct rig *r = *state;

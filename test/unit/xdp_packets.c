@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "switch/limits.h"
 
-/* Its group has one member, so it gets an answer at once. */
+/* A valid contribution. Its group has one member, so it gets an answer at once. */
 static void good(struct xdp_frame *f)
 {
 	static uint32_t req_id;
@@ -237,7 +237,7 @@ static void xdp_packets__neighbours(void **state)
 	assert_memory_equal(n.mac, f.bytes + 6, 6);
 }
 
-/* Behind a valid start; passed or dropped, never answered. */
+/* Random bytes behind a valid start are passed or dropped, never answered. */
 static void xdp_packets__random_bytes(void **state)
 {
 	struct rng rng = {99};

@@ -40,7 +40,7 @@ static struct request request_make(const struct udp_address *to)
 	return r;
 }
 
-/* Returns the index of the interface in an answer of `bytes`; 0: none. */
+/* Index of the interface in an answer of `bytes`; 0: none. */
 static int answer_interface(const struct nlmsghdr *h, size_t bytes)
 {
 	const struct rtmsg *route = NLMSG_DATA(h);
@@ -56,7 +56,7 @@ static int answer_interface(const struct nlmsghdr *h, size_t bytes)
 	return index;
 }
 
-/* Returns the index of the interface on the route to `to`; 0: unknown. */
+/* Index of the interface on the route to `to`; 0: unknown. */
 static int route_interface(const struct udp_address *to)
 {
 	const struct request request = request_make(to);
