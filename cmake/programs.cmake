@@ -31,7 +31,7 @@ function(dxp_test source)
 		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder}
 		ENVIRONMENT DXP_CONFIG=) # ignores configuration files of this machine
 	if(folder STREQUAL sim) # computes without a pause
-		dxp_test_time(${folder}/${name} 4)
+		dxp_test_time(${folder}/${name} ${DXP_CORE_SLOTS})
 	else()
 		dxp_test_time(${folder}/${name} 2)
 	endif()
@@ -88,5 +88,5 @@ function(dxp_fuzz source)
 	add_test(NAME fuzz/${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
 		COMMAND test-fuzz-${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
 	set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS fuzz)
-	dxp_test_time(fuzz/${name} 4)
+	dxp_test_time(fuzz/${name} ${DXP_CORE_SLOTS})
 endfunction()

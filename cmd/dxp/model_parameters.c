@@ -20,13 +20,22 @@ static void range_print(const struct model_parameter *row, char *out, size_t byt
 		snprintf(out, bytes, "%lld .. %lld", (long long)row->low, (long long)row->high);
 }
 
-static void json_parameter(const struct model_parameter *row, const char *value, const char *range)
+/* Returns false if memory ends. */
+static bool json_parameter(const struct model_parameter *row, int64_t value, const char *text,
+			   const char *range)
 {
 	char mark[] = {row->mark, '\0'};
+	json_t *o = json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s}", "name", row->name,
+			      "value", row->choices ? json_string(text) : json_integer(value),
+			      "unit", row->unit, "range", range, "mark", mark, "item", row->item,
+			      "group", row->group, "text", row->text);
 
-	print_json_text(json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", row->name,
-				  "value", value, "unit", row->unit, "range", range, "mark", mark,
-				  "item", row->item, "group", row->group, "text", row->text));
+	if (!o)
+		return false;
+	json_dumpf(o, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(o);
+	return true;
 }
 
 static int run(const struct model_run *r)
@@ -40,17 +49,17 @@ static int run(const struct model_run *r)
 		const struct model_parameter *row = model_parameter_at(i);
 		if (group && strcmp(group, row->group) != 0)
 			continue;
-		model_parameter_print(row, model_parameter_get(r->parameters, row), value,
-				      sizeof(value));
+		const int64_t now = model_parameter_get(r->parameters, row);
+		model_parameter_print(row, now, value, sizeof(value));
 		range_print(row, range, sizeof(range));
 		if (r->tsv)
 			printf("%s\t%s\t%s\t%s\t%c\t%s\t%s\t%s\n", row->name, value, row->unit,
 			       range, row->mark, row->item, row->group, row->text);
-		else if (r->json)
-			json_parameter(row, value, range);
-		else
+		else if (!r->json)
 			printf("%-24s %10s %-8s %-24s %c %-5s %s\n", row->name, value, row->unit,
 			       range, row->mark, row->item, row->text);
+		else if (!json_parameter(row, now, value, range))
+			return error_set(DXP_ENOMEM, "not enough memory to print a row");
 		shown++;
 	}
 	if (!shown)

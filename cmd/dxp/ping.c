@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements `dxp ping`: measures round trips to an xPU through its NIC, by a register read or a
  * GET of --size bytes. */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,11 +10,13 @@
 #include "cmd/dxp/reach.h"
 #include "cmd/dxp/session.h"
 
-#define PING_COUNT_MAX 10000000
+#define PING_COUNT_MAX    10000000
+#define PING_INTERVAL_MAX 60000 /* ms */
 
 struct ping {
 	struct session_options options;
 	uint64_t count, size;
+	uint64_t interval_ms; /* pause after each round trip */
 	uint64_t *times_ns;
 	uint64_t begin_ns; /* time of the last request */
 };
@@ -36,6 +39,8 @@ static int rounds(struct ping *p, struct dxp_xpu *xpu)
 		status = p->size ? dxp_mem_read(xpu, to, 0, p->size)
 				 : dxp_reg_read(xpu, 0, &word, 1);
 		p->times_ns[i] = clock_now_ns() - p->begin_ns;
+		if (p->interval_ms && i + 1 < p->count)
+			poll(NULL, 0, (int)p->interval_ms);
 	}
 	if (p->size)
 		free(to);
@@ -99,6 +104,8 @@ int command_ping(int argc, char **argv)
 		{"size", "BYTES",
 		 "GET this many bytes from address 0 instead of reading a register", OPTION_BYTES,
 		 &p.size, 0, 1u << 30},
+		{"interval", "MS", "milliseconds between round trips (default 0)", OPTION_NUMBER,
+		 &p.interval_ms, 0, PING_INTERVAL_MAX},
 		JSON_ROW(p.options.json)};
 	const struct usage usage = {
 		"ping", "XPU",

@@ -70,11 +70,9 @@ static int environment_set(spank_t spank)
 	const struct {
 		const char *name, *value;
 		int overwrite;
-	} rows[] = {{"DXP_DIR", step.folder, 1},
-		    {"OCL_ICD_VENDORS", step.vendors, 1},
-		    {"DXP_CL_NODES", step.text, 1},
-		    {"DXP_CL_VERBOSE", "1", 0},
-		    {"DXP_INC_SWITCH", settings.switches, 0}};
+	} rows[] = {{"DXP_DIR", step.folder, 1},    {"OCL_ICD_VENDORS", step.vendors, 1},
+		    {"DXP_CL_NODES", step.text, 1}, {"DXP_CL_VERBOSE", "1", 0},
+		    {"DXP_CL_JOIN_MS", "10000", 0}, {"DXP_INC_SWITCH", settings.switches, 0}};
 
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
 		if (!rows[i].value)

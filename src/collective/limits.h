@@ -41,5 +41,8 @@
  * COLLECTIVE_MANY members on, it is as long as for a tree. */
 #define COLLECTIVE_SWITCHED (64ull << 10)
 #define COLLECTIVE_MANY     8
+/* calls that become one allreduce, at most, so that the comparison of each with all others is short
+ */
+#define COLLECTIVE_FUSED 64
 
 #endif

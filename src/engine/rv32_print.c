@@ -12,14 +12,16 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "wire/limits.h"
 
 #define REGISTER_SP   2
 #define REGISTER_T0   5
 #define REGISTER_A0   10
-#define REGISTERS     8     /* a0 to a7 */
-#define FORMAT_BYTES  4096  /* longest format */
-#define STRING_BYTES  65536 /* longest text for %s */
-#define WIDTH_MAX     1024  /* limits the text of one conversion */
+#define REGISTERS     8                /* a0 to a7 */
+#define FORMAT_BYTES  4096             /* longest format */
+#define STRING_BYTES  65536            /* longest text for %s */
+#define CALL_BYTES    WIRE_PRINT_BYTES /* longest text of a call */
+#define WIDTH_MAX     1024             /* limits the text of one conversion */
 #define LANES_MAX     16
 #define ELEMENT_BYTES (2 * WIDTH_MAX + 64)
 
@@ -294,6 +296,8 @@ static bool format_print(struct cursor *c, const char *format)
 			return fail(c, "printf has a conversion that OpenCL C 1.2 does not know");
 		if (!conversion_print(c, &v) || c->wrong)
 			return false;
+		if (ftello(c->out) > CALL_BYTES)
+			return fail(c, "printf prints more than 16 MiB in one call");
 	}
 	return true;
 }

@@ -44,7 +44,7 @@ int group_blame(const struct dxp_group *g, enum plan_operation operation, uint32
 			 g->xpus[member]->caps.name, text);
 }
 
-static int lost(const struct dxp_group *g)
+int group_lost(const struct dxp_group *g)
 {
 	return g->status == DXP_OK ? DXP_OK : error_set(g->status, "%s", g->text);
 }
@@ -106,6 +106,7 @@ void dxp_group_destroy(struct dxp_group *group)
 	group_rescuer_stop(group);
 	/* A late PUT may still arrive in the scratch memory of outstanding operations. So that
 	 * memory is not freed here; it is freed when the xPU is closed. */
+	group_fusion_drop(group);
 	group_scratch_free(group, true, group->first == NULL);
 	group_switch_leave(group);
 	group_forget(group);
@@ -133,7 +134,7 @@ int dxp_group_wait(struct dxp_group *group, uint64_t timeout_ns)
 	int status = group_drain(group, timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns
 									 : UINT64_MAX);
 	if (group->status != DXP_OK)
-		status = lost(group);
+		status = group_lost(group);
 	else if (status != DXP_OK)
 		error_set(status, "%s: not complete yet", group_text(group->first->operation));
 	pthread_mutex_unlock(&group->lock);
@@ -151,7 +152,7 @@ int dxp_group_status(struct dxp_group *group)
 {
 	pthread_mutex_lock(&group->lock);
 	group_retire(group);
-	int status = lost(group);
+	int status = group_lost(group);
 	pthread_mutex_unlock(&group->lock);
 	return status;
 }
@@ -247,18 +248,23 @@ static int plan_start(struct dxp_group *g, enum plan_operation operation,
 	return status;
 }
 
-static int start_locked(struct dxp_group *g, enum plan_operation operation,
-			const struct dxp_collective *c)
+/* Checks everything before an operation is started or collected. */
+static int start_check(struct dxp_group *g, enum plan_operation operation,
+		       const struct dxp_collective *c, uint64_t *in_place)
+{
+	group_retire(g);
+	int status = group_lost(g);
+	if (status == DXP_OK)
+		status = members_check(g, operation);
+	return status == DXP_OK ? group_check(g, operation, c, in_place) : status;
+}
+
+int group_start(struct dxp_group *g, enum plan_operation operation, const struct dxp_collective *c)
 {
 	struct plan plan;
 	uint64_t in_place = 0;
+	int status = start_check(g, operation, c, &in_place);
 
-	group_retire(g);
-	int status = lost(g);
-	if (status == DXP_OK)
-		status = members_check(g, operation);
-	if (status == DXP_OK)
-		status = group_check(g, operation, c, &in_place);
 	if (status != DXP_OK)
 		return status;
 	const bool through = group_switch_use(g, operation, c);
@@ -278,6 +284,21 @@ static int start_locked(struct dxp_group *g, enum plan_operation operation,
 	return status;
 }
 
+/* During a fusion, an allreduce is only collected. */
+static int start_or_collect(struct dxp_group *g, enum plan_operation operation,
+			    const struct dxp_collective *c)
+{
+	uint64_t in_place = 0;
+	int status;
+
+	if (g->fusion && operation == PLAN_ALLREDUCE) {
+		status = start_check(g, operation, c, &in_place);
+		return status == DXP_OK ? group_fusion_add(g, c) : status;
+	}
+	status = g->fusion ? group_fusion_flush(g) : DXP_OK;
+	return status == DXP_OK ? group_start(g, operation, c) : status;
+}
+
 /* `bytes`: size of the program's struct. */
 static int start(struct dxp_group *g, enum plan_operation operation, const struct dxp_collective *c,
 		 size_t bytes)
@@ -288,7 +309,7 @@ static int start(struct dxp_group *g, enum plan_operation operation, const struc
 		return error_set(DXP_EINVAL, "%s: no struct dxp_collective", group_text(operation));
 	host_copy_sized(&full, sizeof(full), c, bytes);
 	pthread_mutex_lock(&g->lock);
-	int status = start_locked(g, operation, &full);
+	int status = start_or_collect(g, operation, &full);
 	pthread_mutex_unlock(&g->lock);
 	return status;
 }

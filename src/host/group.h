@@ -67,6 +67,8 @@ struct dxp_group {
 	struct dxp_group_options options;
 	struct dxp_program *programs[DXP_TYPES][DXP_REDUCTIONS][DXP_GROUP_MEMBERS_MAX];
 	struct group_scratch *scratch;        /* list of scratch memories, newest first */
+	struct group_scratch *fused;          /* the same, for the data of fused allreduces */
+	struct fusion *fusion;                /* allreduces to be fused; NULL: no fusion */
 	struct group_operation *first, **end; /* list of outstanding operations, oldest first */
 	/* last event of the last operation at each member; 0: complete */
 	dxp_event ends[DXP_GROUP_MEMBERS_MAX];
@@ -108,6 +110,25 @@ enum dxp_way group_way(const struct dxp_group *g, const struct dxp_collective *c
 /* Makes the plan of an operation. */
 int group_plan(struct dxp_group *g, enum plan_operation operation, enum dxp_way way,
 	       const struct dxp_collective *c, uint64_t in_place, struct plan *out);
+
+/* Starts an operation. */
+int group_start(struct dxp_group *g, enum plan_operation operation, const struct dxp_collective *c);
+/* Sets the error of a lost group, or returns DXP_OK. */
+int group_lost(const struct dxp_group *g);
+
+/* group_fusion.c: between dxp_fusion_begin() and dxp_fusion_end() */
+/* Adds a checked allreduce to the fusion. DXP_ENOMEM. */
+int group_fusion_add(struct dxp_group *g, const struct dxp_collective *c);
+/* Starts the allreduces that were added. */
+int group_fusion_flush(struct dxp_group *g);
+/* Ends the fusion; drops allreduces that were not started. */
+void group_fusion_drop(struct dxp_group *g);
+
+/* group_fusion_copy.c */
+/* Copies the inputs of `count` calls to fused memory, as an operation of the group, or from there
+ * to their outputs, which also sets their events. */
+int group_fusion_gather(struct dxp_group *g, struct dxp_collective *const *calls, uint32_t count);
+int group_fusion_scatter(struct dxp_group *g, struct dxp_collective *const *calls, uint32_t count);
 
 /* group_switch.c */
 /* Makes the members join a group of switches, unless they have. Waits for the first attempt; later
@@ -160,6 +181,8 @@ int group_prepare(struct dxp_group *g, enum plan_operation operation,
  * must have stopped. If `give` is true, frees it on the xPUs; then no operation may be
  * outstanding. */
 void group_scratch_free(struct dxp_group *g, bool all, bool give);
+/* Allocates memory for fused allreduces of `bytes` bytes. */
+int group_fused_prepare(struct dxp_group *g, uint64_t bytes);
 void group_programs_release(struct dxp_group *g);
 
 /* group_post.c */

@@ -16,15 +16,21 @@ static void scratch_release(struct dxp_group *g, struct group_scratch *s, bool g
 	free(s);
 }
 
-void group_scratch_free(struct dxp_group *g, bool all, bool give)
+static void list_free(struct dxp_group *g, struct group_scratch **list, bool all, bool give)
 {
-	struct group_scratch **at = all || !g->scratch ? &g->scratch : &g->scratch->next;
+	struct group_scratch **at = all || !*list ? list : &(*list)->next;
 
 	while (*at) {
 		struct group_scratch *s = *at;
 		*at = s->next;
 		scratch_release(g, s, give);
 	}
+}
+
+void group_scratch_free(struct dxp_group *g, bool all, bool give)
+{
+	list_free(g, &g->scratch, all, give);
+	list_free(g, &g->fused, all, give);
 }
 
 /* Rounds up to a power of two, so that a slightly longer operation rarely needs an allocation. */
@@ -37,9 +43,10 @@ static uint64_t rounded(const struct dxp_group *g, uint64_t bytes)
 	return min_u64(most, max_u64(bytes, g->options.scratch_bytes));
 }
 
-static int scratch_prepare(struct dxp_group *g, enum plan_operation operation, uint64_t bytes)
+static int scratch_prepare(struct dxp_group *g, struct group_scratch **list,
+			   enum plan_operation operation, uint64_t bytes)
 {
-	if (bytes == 0 || (g->scratch && g->scratch->bytes >= bytes))
+	if (bytes == 0 || (*list && (*list)->bytes >= bytes))
 		return DXP_OK;
 	struct group_scratch *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -53,8 +60,8 @@ static int scratch_prepare(struct dxp_group *g, enum plan_operation operation, u
 			return status;
 		}
 	}
-	s->next = g->scratch;
-	g->scratch = s;
+	s->next = *list;
+	*list = s;
 	if (!g->first)
 		group_scratch_free(g, false, true);
 	return DXP_OK;
@@ -92,10 +99,17 @@ int group_prepare(struct dxp_group *g, enum plan_operation operation,
 {
 	const bool combines = operation == PLAN_ALLREDUCE || operation == PLAN_REDUCE ||
 			      operation == PLAN_REDUCE_SCATTER;
-	int status = scratch_prepare(g, operation, scratch_bytes);
+	int status = scratch_prepare(g, &g->scratch, operation, scratch_bytes);
 
 	if (status == DXP_OK && combines && g->members > 1 && c->count)
 		status = programs_prepare(g, operation, c);
+	return status == DXP_EPEERLOST || status == DXP_EPEERRESET ? group_lose(g, status) : status;
+}
+
+int group_fused_prepare(struct dxp_group *g, uint64_t bytes)
+{
+	int status = scratch_prepare(g, &g->fused, PLAN_ALLREDUCE, bytes);
+
 	return status == DXP_EPEERLOST || status == DXP_EPEERRESET ? group_lose(g, status) : status;
 }
 

@@ -23,13 +23,18 @@ void event_journal_destroy(struct event_journal *l)
 	free(l->ring);
 }
 
+uint64_t event_journal_bound(const struct event_journal *l)
+{
+	return l->next > l->space ? l->next - l->space : 1;
+}
+
 /* Returns the place for the event `sequence`, which becomes the newest. */
 static struct event_row *row_begin(struct event_journal *l, uint64_t sequence)
 {
 	struct event_row *row = &l->ring[sequence % l->space];
 
 	l->next = sequence + 1;
-	l->first = max_u64(l->first, l->next > l->space ? l->next - l->space : 1);
+	l->first = max_u64(l->first, event_journal_bound(l));
 	return row;
 }
 
@@ -77,6 +82,7 @@ bool event_journal_load(struct event_journal *l, const struct event_row *row)
 {
 	const bool none = l->next == l->first;
 
+	l->read++;
 	if (row->sequence < l->next || row->sequence > EVENT_SEQUENCE_MAX || row->kind == 0)
 		return false;
 	if (none)
@@ -84,6 +90,34 @@ bool event_journal_load(struct event_journal *l, const struct event_row *row)
 	*row_begin(l, row->sequence) = *row;
 	l->unsaved = l->next;
 	return true;
+}
+
+void event_journal_older(struct event_journal *l, uint64_t oldest)
+{
+	l->older = oldest < l->first ? oldest : 0;
+}
+
+uint64_t event_journal_wanted(const struct event_journal *l, uint32_t count)
+{
+	const uint64_t end = max_u64(l->older, event_journal_bound(l));
+
+	return l->older ? max_u64(end, l->first - min_u64(l->first, count)) : 0;
+}
+
+bool event_journal_load_older(struct event_journal *l, const struct event_row *row)
+{
+	l->read++;
+	if (row->sequence >= l->first || row->sequence < event_journal_bound(l) || row->kind == 0)
+		return false;
+	l->ring[row->sequence % l->space] = *row;
+	return true;
+}
+
+void event_journal_loaded(struct event_journal *l, uint64_t from)
+{
+	l->first = min_u64(l->first, from);
+	if (l->first <= max_u64(l->older, event_journal_bound(l)))
+		l->older = 0;
 }
 
 const struct event_row *event_journal_next(const struct event_journal *l, uint64_t from)

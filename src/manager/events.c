@@ -202,6 +202,11 @@ void manager_requests_events(struct registry *r, const struct udp_address *from,
 		r->counters.malformed++;
 		return;
 	}
+	/* The sender repeats its request until these events are loaded. */
+	if (r->events.older && request.from < r->events.first) {
+		r->counters.events_limited++;
+		return;
+	}
 	struct outbox_entry *out = manager_read_begin(r, from, request.request, request.nonce);
 	if (!out)
 		return;

@@ -112,10 +112,10 @@ void registry_rekey_fill(const struct registry *r, const struct roster_node *n,
 /* Returns a live node that would not get the new key; NULL: there is none. */
 static const struct roster_node *excluded_find(const struct registry *r)
 {
-	const struct roster_node *n = roster_next(&r->roster, WIRE_NODE_FIRST);
+	const struct roster_node *n = roster_next(&r->roster, WIRE_NODE_FIRST, false);
 
 	while (n && (n->state != NODE_ALIVE || knows_rotation(n)))
-		n = roster_next(&r->roster, n->entry.id + 1u);
+		n = roster_next(&r->roster, n->entry.id + 1u, false);
 	return n;
 }
 

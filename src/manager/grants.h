@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "manager/hash_index.h"
+#include "manager/list.h"
 #include "wire/limits.h"
 
 enum grants_policy { GRANTS_ANY, GRANTS_EXPLICIT };
@@ -18,16 +20,25 @@ struct grant {
 	char xpu[FABRIC_NAME_BYTES];
 	bool present; /* false: revoked; the row is kept until it is deleted from the store */
 	bool dirty;
+	struct hash_link by_names;
+	struct list by_free;
 };
 
 struct grants {
 	enum grants_policy policy;
-	uint64_t version; /* grows with each change */
-	struct grant *rows;
-	size_t count, space, dirty;
+	uint64_t version;   /* grows with each change */
+	struct grant *rows; /* FABRIC_GRANTS_MAX rows, of which `count` were used; NULL: none yet */
+	size_t count, dirty;
+	size_t present;     /* number of rows that are not revoked */
+	size_t wildcards;   /* number of used rows with "*" */
+	size_t dirty_first; /* no row before this index is dirty */
+	struct hash_index by_names;
+	struct list free; /* revoked rows that are deleted from the store */
 };
 
-void grants_init(struct grants *g, enum grants_policy policy);
+/* `secret`, `examined`: of hash_index_create. DXP_ENOMEM. */
+int grants_create(struct grants *g, enum grants_policy policy, const uint64_t secret[2],
+		  uint64_t *examined);
 void grants_free(struct grants *g);
 
 bool grants_allow(const struct grants *g, const char *host, const char *xpu);

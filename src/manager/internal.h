@@ -10,8 +10,9 @@
 #include "manager/registry.h"
 #include "wire/stats_service.h"
 
-/* datagrams, a power of two: more than the answers to one batch of requests */
-#define OUTBOX_SIZE 256
+/* datagrams, a power of two: the answers to all requests that share one save of the store; a burst
+ * of 4096 joins takes five saves */
+#define OUTBOX_SIZE 1024
 
 struct outbox_entry {
 	struct udp_address to;
@@ -46,8 +47,12 @@ struct registry {
 	struct event_limits event_limits;
 	uint64_t now_ns; /* of the last registry_receive or registry_send */
 	struct registry_counters counters;
-	struct list pushes;  /* nodes with new changes, which are sent after a short delay */
-	struct list repeats; /* nodes with unconfirmed datagrams, ordered by push_ns */
+	/* Each alive node whose nonce is known is in one of these lists, by by_push. All but `idle`
+	 * are ordered by push_ns. */
+	struct list ready;              /* nodes with changes that are due */
+	struct list pushes;             /* nodes with new changes, which are sent after a delay */
+	struct list repeats;            /* nodes with unconfirmed datagrams */
+	struct list idle[ROSTER_KINDS]; /* nodes that have all changes */
 	uint64_t epoch;
 	uint8_t proof_key[KEYS_BYTES]; /* for registry_proof */
 	uint64_t lease_ns;
@@ -141,11 +146,15 @@ void requests_answer(struct registry *r, const struct udp_address *to, uint16_t 
 void manager_requests_stats(struct registry *r, const struct udp_address *from,
 			    struct manage_body body, uint64_t now_ns);
 
-/* view.c: view_concerns returns true if `viewer` must be informed of a change of `subject`.
- * view_visible returns true if `viewer` may see `subject`. view_entry writes the table entry of
- * `subject` for a node that may see it. */
-bool view_concerns(const struct registry *r, const struct roster_node *viewer,
-		   const struct roster_node *subject);
+/* view.c: view_next returns the node with the smallest id >= `id` that `viewer` may see by its
+ * kind; NULL: there is none. view_news returns the node that changed first after `sequence`, of
+ * those of which `viewer` must be informed; NULL: there is none. view_visible returns true if
+ * `viewer` may see `subject`. view_entry writes the table entry of `subject` for a node that may
+ * see it. */
+const struct roster_node *view_next(const struct registry *r, const struct roster_node *viewer,
+				    uint32_t id);
+const struct roster_node *view_news(const struct registry *r, const struct roster_node *viewer,
+				    uint64_t sequence);
 bool view_visible(const struct registry *r, const struct roster_node *viewer,
 		  const struct roster_node *subject);
 void view_entry(const struct roster_node *subject, struct node_entry *out);
@@ -153,7 +162,7 @@ void view_entry(const struct roster_node *subject, struct node_entry *out);
 /* push.c: push_news schedules a change for all viewers that it concerns. push_node schedules all
  * changes for one viewer. push_progress handles a viewer's confirmation. push_send sends the
  * updates that are due. */
-void push_news(struct registry *r, const struct roster_node *subject, uint64_t now_ns);
+void push_news(struct registry *r, struct roster_node *subject, uint64_t now_ns);
 void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns);
 void push_progress(struct registry *r, struct roster_node *viewer,
 		   const struct manage_progress *progress, uint64_t now_ns);

@@ -11,6 +11,7 @@
 #include "base/mac.h"
 #include "keys/primitives.h"
 #include "manager/event_limit.h"
+#include "manager/hash_index.h"
 #include "manager/limits.h"
 #include "wire/manage.h"
 
@@ -33,13 +34,20 @@ struct key_row {
 	/* authenticates frames with the secret of the manager's key and this key; NULL: not needed
 	 * yet */
 	struct mac *mac;
+	size_t index; /* in the keyring */
+	struct hash_link by_key, by_name;
 };
 
 struct keyring {
 	struct key_row *rows[FABRIC_KEYS_MAX];
 	size_t count, dirty;
+	size_t dirty_first; /* no row before this index is dirty */
+	/* all rows; rows that are not removed */
+	struct hash_index by_key, by_name;
 };
 
+/* `secret`, `examined`: of hash_index_create. DXP_ENOMEM. */
+int keyring_create(struct keyring *k, const uint64_t secret[2], uint64_t *examined);
 void keyring_free(struct keyring *k);
 
 /* Finds the row of a key, removed keys included; NULL: there is none. */
@@ -56,7 +64,7 @@ void keyring_undo_add(struct keyring *k, struct key_row *row, const struct key_r
 /* Puts a row that was read from the store at its index. DXP_EINVAL, DXP_ENOMEM. */
 int keyring_load(struct keyring *k, size_t index, const struct key_row *row);
 
-/* Marks the row as changed, so that it is stored. */
+/* Marks the row as changed, so that it is stored. Call it after each change of `removed`. */
 void keyring_change(struct keyring *k, struct key_row *row);
 /* Returns the next row to store, and marks it as stored. Returns false if there is none. */
 bool keyring_next_dirty(struct keyring *k, size_t *index, struct key_row *out);

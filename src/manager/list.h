@@ -37,15 +37,4 @@ static inline void list_append(struct list *head, struct list *element)
 	head->previous = element;
 }
 
-/* Removes the element from its list, and inserts it behind `before`, which is an element or a
- * head. */
-static inline void list_insert(struct list *before, struct list *element)
-{
-	list_remove(element);
-	element->previous = before;
-	element->next = before->next;
-	before->next->previous = element;
-	before->next = element;
-}
-
 #endif

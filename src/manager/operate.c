@@ -26,15 +26,9 @@ static void assign_answer(struct registry *r, const struct udp_address *to,
 static void assign_publish(struct registry *r, const struct manage_assign *assign, uint64_t now_ns)
 {
 	struct roster_node *n;
-	uint64_t last = r->roster.sequence;
 
-	for (struct list *at = r->roster.by_change.next, *next; at != &r->roster.by_change;
-	     at = next) {
-		next = at->next;
-		n = ROSTER_NODE(at, by_change);
-		if (n->changed > last)
-			/* this loop has moved the node to the end, so all nodes are done */
-			break;
+	ROSTER_EACH(&r->roster, n)
+	{
 		const char *pattern = n->entry.kind == MANAGE_HOST ? assign->host : assign->xpu;
 		const char *name =
 			n->entry.kind == MANAGE_HOST && n->key ? n->key->name : n->entry.name;
@@ -161,8 +155,8 @@ void manager_requests_status(struct registry *r, const struct udp_address *from,
 				   .to = r->roster.sequence,
 				   .first = status.first};
 	manage_rows_begin(&w, out->data, sizeof(out->data));
-	const struct roster_node *n = roster_next(&r->roster, rows.first);
-	for (; n; n = roster_next(&r->roster, n->entry.id + 1u)) {
+	const struct roster_node *n = roster_next(&r->roster, rows.first, false);
+	for (; n; n = roster_next(&r->roster, n->entry.id + 1u, false)) {
 		if (n->state == NODE_GONE)
 			continue;
 		struct node_entry entry = n->entry;

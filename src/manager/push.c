@@ -12,16 +12,16 @@
 #define NEWS_NS   (2 * MS_NS)
 #define REPEAT_NS (100 * MS_NS)
 
+/* Appends a node to a list. All nodes of a list wait for the same time, so it stays ordered. */
 static void schedule(struct list *list, struct roster_node *n, uint64_t due_ns)
 {
-	struct list *before;
-
 	n->push_ns = due_ns;
-	list_remove(&n->by_push);
-	for (before = list->previous;
-	     before != list && ROSTER_NODE(before, by_push)->push_ns > due_ns;)
-		before = before->previous;
-	list_insert(before, &n->by_push);
+	list_append(list, &n->by_push);
+}
+
+static void rest(struct registry *r, struct roster_node *n)
+{
+	schedule(&r->idle[roster_kind_of(&n->entry)], n, UINT64_MAX);
 }
 
 static bool progress_equal(const struct manage_progress *a, const struct manage_progress *b)
@@ -29,9 +29,21 @@ static bool progress_equal(const struct manage_progress *a, const struct manage_
 	return a->epoch == b->epoch && a->sequence == b->sequence && a->cursor == b->cursor;
 }
 
-static bool complete(const struct registry *r, const struct manage_progress *p)
+static bool too_old(const struct registry *r, const struct roster_node *viewer,
+		    const struct manage_progress *p)
 {
-	return p->epoch == r->epoch && p->cursor == 0 && p->sequence == r->roster.sequence;
+	uint64_t floor = r->roster.kinds[ROSTER_XPUS].floor;
+
+	if (viewer->entry.kind == MANAGE_XPU)
+		floor = max_u64(floor, r->roster.kinds[ROSTER_HOSTS].floor);
+	return p->epoch != r->epoch || p->sequence < floor || p->sequence > r->roster.sequence;
+}
+
+/* Returns true if a node with this progress has all changes that concern it. */
+static bool complete(const struct registry *r, const struct roster_node *viewer,
+		     const struct manage_progress *p)
+{
+	return p->cursor == 0 && !too_old(r, viewer, p) && !view_news(r, viewer, p->sequence);
 }
 
 void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns)
@@ -40,19 +52,32 @@ void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns)
 		return;
 	/* If the viewer has not confirmed all datagrams yet, the next datagrams after a
 	 * confirmation carry the change. */
-	if (list_empty(&viewer->by_push))
+	if (list_empty(&viewer->by_push) || viewer->push_ns == UINT64_MAX)
 		schedule(&r->pushes, viewer, now_ns + NEWS_NS);
 }
 
-void push_news(struct registry *r, const struct roster_node *subject, uint64_t now_ns)
+static void idle_wake(struct registry *r, enum roster_kind kind, uint64_t now_ns)
 {
-	struct list *at;
+	while (!list_empty(&r->idle[kind]))
+		schedule(&r->pushes, ROSTER_NODE(r->idle[kind].next, by_push), now_ns + NEWS_NS);
+}
 
-	for (at = r->roster.leases.next; at != &r->roster.leases; at = at->next) {
-		struct roster_node *viewer = ROSTER_NODE(at, by_time);
-		if (view_concerns(r, viewer, subject))
-			push_node(r, viewer, now_ns);
-	}
+void push_news(struct registry *r, struct roster_node *subject, uint64_t now_ns)
+{
+	idle_wake(r, ROSTER_XPUS, now_ns);
+	if (subject->entry.kind == MANAGE_XPU)
+		idle_wake(r, ROSTER_HOSTS, now_ns);
+	else
+		push_node(r, subject, now_ns); /* other hosts do not see it */
+}
+
+/* Schedules what a node lacks that has confirmed all that was sent. */
+static void progress_follow(struct registry *r, struct roster_node *viewer, uint64_t now_ns)
+{
+	if (complete(r, viewer, &viewer->acked))
+		rest(r, viewer);
+	else
+		schedule(&r->ready, viewer, now_ns);
 }
 
 void push_progress(struct registry *r, struct roster_node *viewer,
@@ -67,19 +92,14 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 	}
 	if (progress_equal(&viewer->sent, progress)) {
 		viewer->in_flight = 0;
-		list_remove(&viewer->by_push);
-		if (!complete(r, progress))
-			schedule(&r->pushes, viewer, now_ns);
+		progress_follow(r, viewer, now_ns);
 	} else if (viewer->in_flight == 0 || (!moved && !viewer->rewound)) {
 		/* The node reported the same progress twice, so a datagram was lost. Sends again
 		 * from this progress, but only once until it advances. */
 		viewer->rewound = true;
 		viewer->sent = *progress;
 		viewer->in_flight = 0;
-		if (!complete(r, progress))
-			schedule(&r->pushes, viewer, now_ns);
-		else
-			list_remove(&viewer->by_push);
+		progress_follow(r, viewer, now_ns);
 	}
 }
 
@@ -87,12 +107,6 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 static void full_begin(const struct registry *r, struct roster_node *n)
 {
 	n->sent = (struct manage_progress){r->epoch, r->roster.sequence, WIRE_NODE_FIRST};
-}
-
-static bool too_old(const struct registry *r, const struct manage_progress *p)
-{
-	return p->epoch != r->epoch || p->sequence < r->roster.floor ||
-	       p->sequence > r->roster.sequence;
 }
 
 /* Writes a page of rows from id sent.cursor on, and advances `sent`. */
@@ -103,12 +117,12 @@ static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t
 				   .from = viewer->sent.sequence,
 				   .to = viewer->sent.sequence,
 				   .first = viewer->sent.cursor};
-	const struct roster_node *subject = roster_next(&r->roster, rows.first);
+	const struct roster_node *subject = view_next(r, viewer, rows.first);
 	struct manage_writer w;
 	struct node_entry entry;
 
 	manage_rows_begin(&w, out, FABRIC_DATAGRAM_BYTES);
-	for (; subject; subject = roster_next(&r->roster, subject->entry.id + 1u)) {
+	for (; subject; subject = view_next(r, viewer, subject->entry.id + 1u)) {
 		if (!view_visible(r, viewer, subject))
 			continue;
 		view_entry(subject, &entry);
@@ -123,15 +137,12 @@ static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t
 				  registry_node_mac(r, viewer));
 }
 
-/* Writes a row, or the removal of a row. Returns false if it does not fit. Returns true also if the
- * viewer need not know this row. */
+/* Writes a row, or the removal of a row. Returns false if it does not fit. */
 static bool change_write(const struct registry *r, const struct roster_node *viewer,
 			 const struct roster_node *subject, struct manage_writer *w)
 {
 	struct node_entry entry;
 
-	if (!view_concerns(r, viewer, subject))
-		return true;
 	if (!view_visible(r, viewer, subject))
 		return manage_rows_remove(w, subject->entry.id,
 					  subject->state == NODE_GONE ? MANAGE_GONE
@@ -147,13 +158,12 @@ static size_t delta_write(struct registry *r, struct roster_node *viewer, uint8_
 				   .epoch = r->epoch,
 				   .from = viewer->sent.sequence,
 				   .to = r->roster.sequence};
-	struct list *at = roster_after(&r->roster, rows.from);
+	const struct roster_node *subject = view_news(r, viewer, rows.from);
 	struct manage_writer w;
 	uint64_t written = rows.from;
 
 	manage_rows_begin(&w, out, FABRIC_DATAGRAM_BYTES);
-	for (; at != &r->roster.by_change; at = at->next) {
-		struct roster_node *subject = ROSTER_NODE(at, by_change);
+	for (; subject; subject = view_news(r, viewer, written)) {
 		if (!change_write(r, viewer, subject, &w)) {
 			rows.to = written;
 			break;
@@ -170,7 +180,7 @@ static void datagram_write(struct registry *r, struct roster_node *n, struct out
 {
 	size_t bytes;
 
-	if (too_old(r, &n->sent))
+	if (too_old(r, n, &n->sent))
 		full_begin(r, n);
 	bytes = n->sent.cursor ? page_write(r, n, entry->data) : delta_write(r, n, entry->data);
 	n->in_flight++;
@@ -183,14 +193,15 @@ static bool node_send(struct registry *r, struct roster_node *n, uint64_t now_ns
 {
 	unsigned window = n->repeats > 1 ? 1 : FABRIC_WINDOW;
 
-	while (n->in_flight < window && !complete(r, &n->sent)) {
+	while (n->in_flight < window && !complete(r, n, &n->sent)) {
 		struct outbox_entry *entry = registry_outbox_reserve(r);
 		if (!entry)
 			return false;
 		datagram_write(r, n, entry);
 	}
-	list_remove(&n->by_push);
-	if (!progress_equal(&n->acked, &n->sent))
+	if (progress_equal(&n->acked, &n->sent))
+		rest(r, n);
+	else
 		schedule(&r->repeats, n, now_ns + REPEAT_NS);
 	return true;
 }
@@ -202,11 +213,19 @@ static struct roster_node *due(const struct list *list, uint64_t now_ns)
 	return n && n->push_ns <= now_ns ? n : NULL;
 }
 
+/* Returns the node with changes that has been due for longest; NULL: none is due. */
+static struct roster_node *push_due(const struct registry *r, uint64_t now_ns)
+{
+	struct roster_node *now = due(&r->ready, now_ns), *later = due(&r->pushes, now_ns);
+
+	return !now || (later && later->push_ns < now->push_ns) ? later : now;
+}
+
 void push_send(struct registry *r, uint64_t now_ns)
 {
 	struct roster_node *n;
 
-	while ((n = due(&r->pushes, now_ns)) != NULL)
+	while ((n = push_due(r, now_ns)) != NULL)
 		if (!node_send(r, n, now_ns))
 			return;
 	while ((n = due(&r->repeats, now_ns)) != NULL) {
@@ -215,7 +234,7 @@ void push_send(struct registry *r, uint64_t now_ns)
 		n->sent = n->acked;
 		n->in_flight = 0;
 		n->repeats++;
-		schedule(&r->pushes, n, now_ns);
+		schedule(&r->ready, n, now_ns);
 		if (!node_send(r, n, now_ns))
 			return;
 	}
@@ -228,5 +247,7 @@ static uint64_t list_deadline(const struct list *list)
 
 uint64_t push_deadline(const struct registry *r)
 {
-	return min_u64(list_deadline(&r->pushes), list_deadline(&r->repeats));
+	const uint64_t news_ns = min_u64(list_deadline(&r->ready), list_deadline(&r->pushes));
+
+	return min_u64(news_ns, list_deadline(&r->repeats));
 }

@@ -24,24 +24,31 @@
 int registry_create(const struct registry_options *options, struct registry **out)
 {
 	struct registry *r = calloc(1, sizeof(*r));
-	int status = r ? roster_create(&r->roster) : DXP_ENOMEM;
+	uint64_t secret[2];
 
-	if (status != DXP_OK) {
-		free(r);
-		return status;
-	}
+	if (!r)
+		return DXP_ENOMEM;
 	r->options = *options;
 	r->lease_ns = options->lease_ns ? options->lease_ns : FABRIC_LEASE_NS;
 	r->rejections = REJECTIONS_PER_S * REJECTION_UNIT;
-	status =
+	int status =
 		event_journal_create(&r->events, options->events ? options->events : FABRIC_EVENTS);
+	list_init(&r->ready);
 	list_init(&r->pushes);
 	list_init(&r->repeats);
-	grants_init(&r->grants, options->policy);
+	for (int i = 0; i < ROSTER_KINDS; i++)
+		list_init(&r->idle[i]);
 	options->entropy(options->entropy_context, &r->epoch, sizeof(r->epoch));
 	r->epoch |= 1; /* an epoch of 0 means that there is none */
 	options->entropy(options->entropy_context, r->proof_key, sizeof(r->proof_key));
+	options->entropy(options->entropy_context, secret, sizeof(secret));
 	r->outbox.entries = calloc(OUTBOX_SIZE, sizeof(*r->outbox.entries));
+	if (status == DXP_OK)
+		status = roster_create(&r->roster, secret, &r->counters.examined);
+	if (status == DXP_OK)
+		status = keyring_create(&r->keyring, secret, &r->counters.examined);
+	if (status == DXP_OK)
+		status = grants_create(&r->grants, options->policy, secret, &r->counters.examined);
 	if (status == DXP_OK)
 		status = r->outbox.entries ? mac_create(options->key, &r->mac) : DXP_ENOMEM;
 	if (status == DXP_OK)
@@ -88,8 +95,8 @@ static int node_load(struct registry *r, const struct store_op *op)
 	struct roster_node *n = roster_add(&r->roster, op->entry.id);
 	if (!n)
 		return DXP_ENOMEM;
-	n->entry = op->entry;
-	n->state = op->state;
+	roster_describe(&r->roster, n, &op->entry);
+	roster_state_load(&r->roster, n, op->state);
 	n->key = op->entry.role ? keyring_find(&r->keyring, op->entry.key) : NULL;
 	list_remove(&n->by_dirty);
 	if (op->entry.id >= r->roster.next_id && op->entry.id < WIRE_NODE_LAST)
@@ -142,6 +149,11 @@ struct outbox_entry *registry_outbox_reserve(struct registry *r)
 	if (o->head - o->tail + r->used >= OUTBOX_SIZE)
 		return NULL;
 	return &o->entries[o->head % OUTBOX_SIZE];
+}
+
+size_t registry_space(const struct registry *r)
+{
+	return OUTBOX_SIZE - (r->outbox.head - r->outbox.tail) - r->used;
 }
 
 void registry_outbox_commit(struct registry *r, struct outbox_entry *entry,
@@ -314,10 +326,8 @@ static void absence_note(struct registry *r, uint64_t now_ns)
 {
 	struct roster_node *n;
 
-	if (list_empty(&r->roster.leases))
-		return;
-	uint64_t first_ns = ROSTER_NODE(r->roster.leases.next, by_time)->lease_until_ns;
-	if (now_ns < first_ns || now_ns - first_ns < FABRIC_LATE_NS)
+	n = roster_lease_first(&r->roster);
+	if (!n || now_ns < n->lease_until_ns || now_ns - n->lease_until_ns < FABRIC_LATE_NS)
 		return;
 	ROSTER_EACH(&r->roster, n)
 	{
@@ -331,22 +341,17 @@ static void absence_note(struct registry *r, uint64_t now_ns)
 static void time_pass(struct registry *r, uint64_t now_ns)
 {
 	struct roster *roster = &r->roster;
+	struct roster_node *n;
 
 	absence_note(r, now_ns);
-	while (!list_empty(&roster->leases)) {
-		struct roster_node *n = ROSTER_NODE(roster->leases.next, by_time);
-		if (n->lease_until_ns > now_ns)
-			break;
+	while ((n = roster_lease_first(roster)) != NULL && n->lease_until_ns <= now_ns) {
 		roster_dead(roster, n, now_ns);
 		manager_event_died(r, n);
 		roster_change(roster, n);
 		push_news(r, n, now_ns);
 		r->counters.died++;
 	}
-	while (!list_empty(&roster->fading)) {
-		struct roster_node *n = ROSTER_NODE(roster->fading.next, by_time);
-		if (n->dead_ns + FABRIC_KEEP_NS > now_ns)
-			break;
+	while ((n = roster_dead_host(roster)) != NULL && n->dead_ns + FABRIC_KEEP_NS <= now_ns) {
 		roster_gone(roster, n);
 		roster_change(roster, n);
 		push_news(r, n, now_ns);
@@ -419,13 +424,12 @@ uint64_t registry_deadline(const struct registry *r)
 
 	if (r->outbox.head != r->outbox.tail)
 		return 0;
-	if (!list_empty(&r->roster.leases))
-		deadline_ns = min_u64(deadline_ns,
-				      ROSTER_NODE(r->roster.leases.next, by_time)->lease_until_ns);
-	if (!list_empty(&r->roster.fading))
-		deadline_ns =
-			min_u64(deadline_ns, ROSTER_NODE(r->roster.fading.next, by_time)->dead_ns +
-						     FABRIC_KEEP_NS);
+	const struct roster_node *lease = roster_lease_first(&r->roster);
+	const struct roster_node *dead = roster_dead_host(&r->roster);
+	if (lease)
+		deadline_ns = min_u64(deadline_ns, lease->lease_until_ns);
+	if (dead)
+		deadline_ns = min_u64(deadline_ns, dead->dead_ns + FABRIC_KEEP_NS);
 	return deadline_ns;
 }
 
@@ -514,10 +518,5 @@ const struct registry_counters *registry_counters(const struct registry *r)
 
 size_t registry_node_count(const struct registry *r, enum node_state state)
 {
-	struct roster_node *n;
-	size_t count = 0;
-
-	ROSTER_EACH(&r->roster, n)
-	count += n->state == state;
-	return count;
+	return r->roster.states[state];
 }

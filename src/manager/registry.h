@@ -90,13 +90,15 @@ struct registry_options {
 	X(stats_answered, "requests for counters answered")                                    \
 	X(stats_limited, "requests for counters dropped: too many per second")                 \
 	X(events_answered, "requests for events answered")                                     \
-	X(events_limited, "requests for events dropped: too many per second")                  \
+	X(events_limited,                                                                      \
+	  "requests for events dropped: too many per second, or the log is being read")        \
 	X(reports_limited, "reports of paths refused: too many per second")                    \
 	X(refusals_unlogged, "refusals without an event: repeated, or too many per second")    \
 	X(nodes_unlogged, "joins, leaves, deaths and rotations without an event: too many")    \
 	X(events_lost, "events that the store did not get in time")                            \
 	X(pages, "pages of full tables sent")                                                  \
-	X(deltas, "table differences sent")
+	X(deltas, "table differences sent")                                                    \
+	X(examined, "rows of nodes, keys and grants that searches examined")
 
 struct registry_counters {
 #define REGISTRY_COUNTER(name, text) uint64_t name;
@@ -145,6 +147,9 @@ void registry_start(struct registry *r, uint64_t now_ns);
 /* Processes a datagram. Reads `data` only during the call. */
 void registry_receive(struct registry *r, const struct udp_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns);
+
+/* Returns to how many more datagrams the registry can answer before registry_send. */
+size_t registry_space(const struct registry *r);
 
 /* Adds a token that the manager itself makes, for its first operator. Returns the statuses of
  * tokens_add. */

@@ -21,22 +21,13 @@ static size_t keys_count(const struct keyring *k)
 	return count;
 }
 
-static size_t grants_count(const struct grants *g)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < g->count; i++)
-		count += g->rows[i].present;
-	return count;
-}
-
 static size_t values_fill(const struct registry *r, struct stats_value *values)
 {
 	size_t count = 0;
 
 	stats_value_add(values, &count, "nodes_alive", true, registry_node_count(r, NODE_ALIVE));
 	stats_value_add(values, &count, "nodes_dead", true, registry_node_count(r, NODE_DEAD));
-	stats_value_add(values, &count, "grants", true, grants_count(&r->grants));
+	stats_value_add(values, &count, "grants", true, r->grants.present);
 	stats_value_add(values, &count, "keys", true, keys_count(&r->keyring));
 #define VALUE(name, text) stats_value_add(values, &count, #name, false, r->counters.name);
 	REGISTRY_COUNTERS(VALUE)

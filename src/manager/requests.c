@@ -188,11 +188,10 @@ static bool join_key_admit(struct registry *r, const struct udp_address *from,
 
 void manager_key_end(struct registry *r, const struct key_row *row, uint64_t now_ns)
 {
-	for (uint32_t id = WIRE_NODE_FIRST; id <= WIRE_NODE_LAST;) {
-		struct roster_node *n = roster_next(&r->roster, id);
-		if (!n)
-			return;
-		id = n->entry.id + 1u;
+	struct roster_node *n;
+
+	ROSTER_EACH(&r->roster, n)
+	{
 		if (n->key != row)
 			continue;
 		/* From now on another key may use the name and identity. */
@@ -347,8 +346,8 @@ static bool address_admit(struct registry *r, const struct udp_address *from,
 
 /* Copies the node's description from its JOIN into the node table. Returns true if the description
  * changed; the other nodes must then receive it. */
-static bool entry_update(const struct registry *r, struct roster_node *n,
-			 const struct udp_address *from, const struct manage_join *join)
+static bool entry_update(struct registry *r, struct roster_node *n, const struct udp_address *from,
+			 const struct manage_join *join)
 {
 	struct node_entry entry = join->self;
 
@@ -361,7 +360,7 @@ static bool entry_update(const struct registry *r, struct roster_node *n,
 	entry.address = *published(from, join);
 	entry.alive = entry.granted = false;
 	bool changed = n->state != NODE_ALIVE || memcmp(&entry, &n->entry, sizeof(entry)) != 0;
-	n->entry = entry;
+	roster_describe(&r->roster, n, &entry);
 	return changed;
 }
 
@@ -463,7 +462,7 @@ static void renew_accept(struct registry *r, const struct udp_address *from, str
 	r->counters.renewed++;
 	n->from = *from;
 	if (!advertises(&n->entry) && !address_equal(&n->entry.address, from)) {
-		n->entry.address = *from;
+		roster_move(&r->roster, n, from);
 		r->counters.moved++;
 		roster_change(&r->roster, n);
 		push_news(r, n, now_ns);

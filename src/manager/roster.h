@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All known nodes, found by id, uuid and name, and ordered by their last change. This order is the
- * journal of changes: after sequence s it has the nodes that changed since s, each node once. So
- * the journal cannot overflow. It loses history only if a node is forgotten; `floor` is the first
- * sequence after that.
+/* All known nodes, found by id, uuid, name and address, and ordered by their last change. This
+ * order is the journal of changes: after sequence s it has the nodes that changed since s, each
+ * node once. So the journal cannot overflow. It loses history only if a node is forgotten, or if an
+ * xPU becomes a host; `floor` is the first sequence after that. Hosts and xPUs have journals of
+ * their own, because hosts see no other hosts.
  *
- * Invariant: by_change is ordered by `changed`. `leases` holds exactly the alive nodes, ordered by
- * lease_until_ns. */
+ * Invariant: `leases` holds exactly the alive nodes, ordered by lease_until_ns. No operation
+ * examines all nodes, except roster_deleted_again. */
 #ifndef MANAGER_ROSTER_H
 #define MANAGER_ROSTER_H
 
+#include "base/tree.h"
 #include "base/util.h"
+#include "manager/hash_index.h"
 #include "manager/keyring.h"
 #include "manager/list.h"
 #include "wire/manage.h"
@@ -22,8 +25,8 @@ enum node_state {
 };
 
 struct roster_node {
-	/* The node as it is stored. Each copy that is sent to a viewer gets its own `alive`,
-	 * `granted` and `magic`. */
+	/* The node as it is stored; roster_describe and roster_move change it. Each copy that is
+	 * sent to a viewer gets its own `alive`, `granted` and `magic`. */
 	struct node_entry entry;
 	enum node_state state;
 	/* key of the machine or user; NULL: the node joined with the fabric key */
@@ -41,45 +44,59 @@ struct roster_node {
 	uint32_t reported;            /* number of the newest REPORT with this nonce */
 	struct manage_progress acked; /* progress that the node has confirmed */
 	struct manage_progress sent;  /* progress that the node has if no datagram is lost */
-	/* time in ns at which the node's entry in a push list is due */
+	/* time in ns at which the node's entry in a push list is due; UINT64_MAX: the node has all
+	 * changes */
 	uint64_t push_ns;
 	unsigned in_flight, repeats;
 	bool rewound; /* true: `sent` was reset to `acked`, and `acked` has not advanced since */
-	struct list by_change, by_time, by_push, by_dirty;
+	struct list by_state, by_push, by_dirty;
+	struct tree_node by_change, by_lease;
+	struct hash_link by_uuid, by_name, by_address;
 };
+
+enum roster_kind { ROSTER_HOSTS, ROSTER_XPUS, ROSTER_KINDS };
 
 struct roster {
 	struct roster_node **by_id; /* array with WIRE_NODE_LAST + 1 entries */
-	/* one bit for each id: the node exists; speeds up roster_next */
-	uint64_t *used;
+	/* one bit for each id: the node exists, and is an xPU; they speed up roster_next */
+	uint64_t *used, *xpus;
 	size_t count;
+	size_t states[NODE_GONE + 1]; /* number of nodes in each state */
 	/* sequence number of the newest change; the first change has 1 */
 	uint64_t sequence;
-	/* a viewer whose sequence is below this number needs the full table */
-	uint64_t floor;
 	uint16_t next_id;
-	struct list by_change;
-	struct list leases;
-	struct list fading; /* dead hosts, linked by by_time and ordered by dead_ns */
+	struct {
+		struct tree changes; /* by `changed` */
+		/* a viewer of these nodes whose sequence is below this number needs the full
+		 * table */
+		uint64_t floor;
+		struct list dead; /* linked by by_state and ordered by dead_ns */
+	} kinds[ROSTER_KINDS];
+	struct tree leases; /* by lease_until_ns */
+	struct list gone;   /* linked by by_state; the node that is gone for longest comes first */
 	struct list dirty;
-	uint8_t *deleted; /* one bit for each id: the node must be deleted from the store */
+	/* all nodes; nodes that are not gone; alive nodes */
+	struct hash_index by_uuid, by_name, by_address;
+	uint64_t *examined; /* counts the nodes that searches examined */
+	uint64_t *deleted;  /* one bit for each id: the node must be deleted from the store */
 	/* one bit for each id: roster_deleted_next has returned it, and it may not be stored yet */
-	uint8_t *deleting;
+	uint64_t *deleting;
 	size_t deleted_count, deleting_count;
 };
 
 #define ROSTER_NODE(element, member) CONTAINER_OF(element, struct roster_node, member)
-#define ROSTER_EACH(roster, node)                                                   \
-	for (struct list *at_ = (roster)->by_change.next;                           \
-	     at_ != &(roster)->by_change && ((node) = ROSTER_NODE(at_, by_change)); \
-	     at_ = at_->next)
+/* Visits all nodes in the order of their ids. */
+#define ROSTER_EACH(roster, node)                                    \
+	for ((node) = roster_next(roster, 0, false); (node) != NULL; \
+	     (node) = roster_next(roster, (node)->entry.id + 1u, false))
 
-int roster_create(struct roster *r);
+/* `secret`: random numbers for the hash tables. `examined` must stay valid. */
+int roster_create(struct roster *r, const uint64_t secret[2], uint64_t *examined);
 void roster_destroy(struct roster *r);
 
 struct roster_node *roster_find(const struct roster *r, uint16_t id);
-/* Returns the node with the smallest id >= `id`, or NULL. */
-struct roster_node *roster_next(const struct roster *r, uint32_t id);
+/* Returns the node with the smallest id >= `id`, or NULL. `xpus`: of xPUs only. */
+struct roster_node *roster_next(const struct roster *r, uint32_t id, bool xpus);
 struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[WIRE_UUID_BYTES]);
 /* Returns the node with this name, unless its state is NODE_GONE; else NULL. */
 struct roster_node *roster_find_name(const struct roster *r, const char *name);
@@ -91,12 +108,31 @@ struct roster_node *roster_find_address(const struct roster *r, const struct udp
  * NULL: FABRIC_NODES_MAX nodes are alive, or no memory. */
 struct roster_node *roster_add(struct roster *r, uint16_t wanted);
 
+static inline enum roster_kind roster_kind_of(const struct node_entry *entry)
+{
+	return entry->kind == MANAGE_XPU ? ROSTER_XPUS : ROSTER_HOSTS;
+}
+
+/* Replaces the description of a node, except its id. The caller calls roster_change if other nodes
+ * must receive it. */
+void roster_describe(struct roster *r, struct roster_node *n, const struct node_entry *entry);
+/* Sets the address at which other nodes reach this node. */
+void roster_move(struct roster *r, struct roster_node *n, const struct udp_address *address);
+
 /* Gives the node the next sequence number, and marks the node to be stored. */
 void roster_change(struct roster *r, struct roster_node *n);
 
 void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_ns);
 void roster_dead(struct roster *r, struct roster_node *n, uint64_t now_ns);
 void roster_gone(struct roster *r, struct roster_node *n);
+/* Sets the state of a node that was added from the store. The caller calls roster_alive or
+ * roster_dead later if it has one of these states. */
+void roster_state_load(struct roster *r, struct roster_node *n, enum node_state state);
+
+/* Returns the alive node whose lease expires first; NULL: there is none. */
+struct roster_node *roster_lease_first(const struct roster *r);
+/* Returns the host that is dead for longest; NULL: there is none. */
+struct roster_node *roster_dead_host(const struct roster *r);
 
 /* Returns the lowest id that must be deleted from the store; 0: none. */
 uint16_t roster_deleted_next(struct roster *r);
@@ -104,8 +140,8 @@ uint16_t roster_deleted_next(struct roster *r);
 void roster_deleted_stored(struct roster *r);
 void roster_deleted_again(struct roster *r);
 
-/* Returns the first node in by_change that changed after `sequence`. Returns &r->by_change if there
- * is none. */
-struct list *roster_after(const struct roster *r, uint64_t sequence);
+/* Returns the node of this kind that changed first after `sequence`; NULL: there is none. */
+struct roster_node *roster_changed_after(const struct roster *r, enum roster_kind kind,
+					 uint64_t sequence);
 
 #endif

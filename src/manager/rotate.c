@@ -25,11 +25,10 @@ static bool proof_valid(const struct registry *r, const struct manager_channel *
 /* Gives the nodes of key `from` to key `to`. */
 static void nodes_move(struct registry *r, const struct key_row *from, struct key_row *to)
 {
-	for (uint32_t id = WIRE_NODE_FIRST; id <= WIRE_NODE_LAST;) {
-		struct roster_node *n = roster_next(&r->roster, id);
-		if (!n)
-			return;
-		id = n->entry.id + 1u;
+	struct roster_node *n;
+
+	ROSTER_EACH(&r->roster, n)
+	{
 		if (n->key != from)
 			continue;
 		n->key = to;
@@ -40,11 +39,10 @@ static void nodes_move(struct registry *r, const struct key_row *from, struct ke
 
 static void nodes_publish(struct registry *r, const struct key_row *key, uint64_t now_ns)
 {
-	for (uint32_t id = WIRE_NODE_FIRST; id <= WIRE_NODE_LAST;) {
-		const struct roster_node *n = roster_next(&r->roster, id);
-		if (!n)
-			return;
-		id = n->entry.id + 1u;
+	struct roster_node *n;
+
+	ROSTER_EACH(&r->roster, n)
+	{
 		if (n->key == key && n->state != NODE_GONE)
 			push_news(r, n, now_ns);
 	}

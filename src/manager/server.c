@@ -278,15 +278,19 @@ bool server_operator_token(const struct server *s)
 	return s->operator_token;
 }
 
+/* Receives what waits in the socket, so that the requests of a burst share few saves. */
 static void receive(struct server *s)
 {
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
-	size_t count = link_receive(s->link, arrivals, DATAGRAM_BATCH);
-	uint64_t now_ns = clock_now_ns();
+	size_t count;
 
-	for (size_t i = 0; i < count; i++)
-		registry_receive(s->registry, &arrivals[i].from, arrivals[i].data,
-				 arrivals[i].bytes, now_ns);
+	do {
+		count = link_receive(s->link, arrivals, DATAGRAM_BATCH);
+		const uint64_t now_ns = clock_now_ns();
+		for (size_t i = 0; i < count; i++)
+			registry_receive(s->registry, &arrivals[i].from, arrivals[i].data,
+					 arrivals[i].bytes, now_ns);
+	} while (count == DATAGRAM_BATCH && registry_space(s->registry) >= DATAGRAM_BATCH);
 }
 
 /* Writes the new events to the log of the process. */

@@ -31,8 +31,11 @@ const char *store_other(const struct store *s);
 /* Lets another manager become active, because this one cannot act. */
 void store_resign(struct store *s);
 
-/* Passes all rows to registry_load. DXP_EMALFORMED: a row is invalid; DXP_EIO. */
+/* Passes all rows to registry_load, but of a large event log only the newest events;
+ * store_log_save loads the others. DXP_EMALFORMED: a row is invalid; DXP_EIO. */
 int store_load(struct store *s, struct registry *r);
+/* Does the same, but returns once all events are loaded. */
+int store_load_all(struct store *s, struct registry *r);
 
 /* SQLite: checks that the file at the path is still the open database; call it about once a second.
  * If the file is missing, writes it again from the registry. If another file is in its place, first
@@ -49,7 +52,8 @@ int store_import_mark(struct store *s, const char *digest);
 /* etcd: saves events that no store_save has saved, after a few seconds; call it after answers are
  * sent. A failure ends no term and is repeated. With `at_once` it saves all, and returns once that
  * is done, or after some seconds without success. Returns in how many ns to call it again;
- * UINT64_MAX: once there are new events. SQLite: store_save saves all events. */
+ * UINT64_MAX: once there are new events. SQLite: store_save saves all events; without `at_once`,
+ * this loads some events that store_load left out, and returns 0 while there are more. */
 uint64_t store_log_save(struct store *s, struct registry *r, bool at_once);
 
 /* Writes all changes. SQLite: in one transaction. DXP_EIO: nothing was written (for instance

@@ -8,6 +8,11 @@
 #include "base/log.h"
 
 #define RETRY_NS (1 * S_NS)
+/* Old rows that one transaction deletes, which takes about 2 ms, and ns between two deletions, so
+ * that a manager with a smaller bound than before answers meanwhile. */
+#define TRIM_ROWS 4096
+#define TRIM_NS   (250 * MS_NS)
+#define LOAD_ROWS 2048 /* older events that are loaded at a time: 2 ms */
 
 static const char table[] = "CREATE TABLE IF NOT EXISTS event (id INTEGER PRIMARY KEY, time "
 			    "INTEGER NOT NULL, kind INTEGER NOT NULL, subject TEXT NOT NULL, text "
@@ -21,8 +26,10 @@ static bool ready(struct store_events *e, sqlite3 *db)
 	return sqlite3_exec(db, table, NULL, NULL, NULL) == SQLITE_OK &&
 	       sqlite3_prepare_v3(db, "INSERT OR REPLACE INTO event VALUES (?1,?2,?3,?4,?5)", -1,
 				  SQLITE_PREPARE_PERSISTENT, &e->put, NULL) == SQLITE_OK &&
-	       sqlite3_prepare_v3(db, "DELETE FROM event WHERE id < ?1", -1,
-				  SQLITE_PREPARE_PERSISTENT, &e->forget, NULL) == SQLITE_OK;
+	       sqlite3_prepare_v3(db,
+				  "DELETE FROM event WHERE id < ?1 AND id < "
+				  "(SELECT min(id) FROM event) + ?2",
+				  -1, SQLITE_PREPARE_PERSISTENT, &e->forget, NULL) == SQLITE_OK;
 }
 
 static bool column_copy(char *to, size_t to_bytes, sqlite3_stmt *row, int column)
@@ -32,37 +39,39 @@ static bool column_copy(char *to, size_t to_bytes, sqlite3_stmt *row, int column
 	return text && snprintf(to, to_bytes, "%s", (const char *)text) < (int)to_bytes;
 }
 
-static bool row_load(sqlite3_stmt *statement, struct event_journal *l)
+static bool row_read(sqlite3_stmt *statement, struct event_row *out)
 {
 	const sqlite3_int64 id = sqlite3_column_int64(statement, 0);
 	const sqlite3_int64 time = sqlite3_column_int64(statement, 1);
 	const int kind = sqlite3_column_int(statement, 2);
-	struct event_row row = {.sequence = (uint64_t)id, .time_ms = (uint64_t)time};
 
+	*out = (struct event_row){.sequence = (uint64_t)id, .time_ms = (uint64_t)time};
 	if (id <= 0 || time < 0 || kind <= 0 || kind > UINT8_MAX ||
-	    !column_copy(row.subject, sizeof(row.subject), statement, 3) ||
-	    !column_copy(row.text, sizeof(row.text), statement, 4))
+	    !column_copy(out->subject, sizeof(out->subject), statement, 3) ||
+	    !column_copy(out->text, sizeof(out->text), statement, 4))
 		return false;
-	row.kind = (uint8_t)kind;
-	return event_journal_load(l, &row);
+	out->kind = (uint8_t)kind;
+	return true;
 }
 
-void store_events_load(struct store_events *e, sqlite3 *db, const char *path,
-		       struct event_journal *l)
+/* Adds the rows with first <= id < end to the log. */
+static void rows_load(sqlite3 *db, const char *path, struct event_journal *l, uint64_t first,
+		      uint64_t end, bool (*add)(struct event_journal *, const struct event_row *))
 {
 	sqlite3_stmt *statement = NULL;
+	struct event_row row;
 	unsigned invalid = 0;
-	int code;
+	int code = sqlite3_prepare_v2(db,
+				      "SELECT id, time, kind, subject, text FROM event WHERE id >= "
+				      "?1 AND id < ?2 ORDER BY id",
+				      -1, &statement, NULL);
 
-	if (sqlite3_table_column_metadata(db, NULL, "event", NULL, NULL, NULL, NULL, NULL, NULL) !=
-	    SQLITE_OK)
-		return; /* the database of an earlier version, or a new one */
-	code = sqlite3_prepare_v2(db, "SELECT id, time, kind, subject, text FROM event ORDER BY id",
-				  -1, &statement, NULL);
+	sqlite3_bind_int64(statement, 1, (sqlite3_int64)first);
+	sqlite3_bind_int64(statement, 2, (sqlite3_int64)end);
 	while (code == SQLITE_OK || code == SQLITE_ROW) {
 		code = sqlite3_step(statement);
 		if (code == SQLITE_ROW)
-			invalid += !row_load(statement, l);
+			invalid += !row_read(statement, &row) || !add(l, &row);
 	}
 	if (code != SQLITE_DONE)
 		log_warn("%s: cannot read all events (%s); the log goes on without the others",
@@ -72,6 +81,50 @@ void store_events_load(struct store_events *e, sqlite3 *db, const char *path,
 		log_warn("%s: %u rows of the event log are invalid and are left out; all else is "
 			 "in use",
 			 path, invalid);
+}
+
+/* Returns the lowest or highest number of an event; 0: there is none. */
+static uint64_t number_read(sqlite3 *db, const char *query)
+{
+	sqlite3_stmt *statement = NULL;
+	sqlite3_int64 number = 0;
+
+	if (sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK) {
+		sqlite3_bind_int64(statement, 1, (sqlite3_int64)EVENT_SEQUENCE_MAX);
+		if (sqlite3_step(statement) == SQLITE_ROW)
+			number = sqlite3_column_int64(statement, 0);
+	}
+	sqlite3_finalize(statement);
+	return number > 0 ? (uint64_t)number : 0;
+}
+
+void store_events_load(struct store_events *e, sqlite3 *db, const char *path,
+		       struct event_journal *l)
+{
+	if (sqlite3_table_column_metadata(db, NULL, "event", NULL, NULL, NULL, NULL, NULL, NULL) !=
+	    SQLITE_OK)
+		return; /* the database of an earlier version, or a new one */
+	const uint64_t last =
+		number_read(db, "SELECT max(id) FROM event WHERE id > 0 AND id <= ?1");
+	const uint64_t oldest =
+		number_read(db, "SELECT min(id) FROM event WHERE id > 0 AND id <= ?1");
+	const uint64_t count = min_u64(min_u64(STORE_EVENTS_START, l->space), last);
+
+	rows_load(db, path, l, last + 1 - count, last + 1, event_journal_load);
+	event_journal_older(l, max_u64(oldest, event_journal_bound(l)));
+	e->excess = true;
+}
+
+bool store_events_load_older(struct store_events *e, sqlite3 *db, const char *path,
+			     struct event_journal *l)
+{
+	const uint64_t from = event_journal_wanted(l, LOAD_ROWS);
+
+	if (!from)
+		return false;
+	rows_load(db, path, l, from, l->first, event_journal_load_older);
+	event_journal_loaded(l, from);
+	return l->older != 0;
 }
 
 static bool row_put(struct store_events *e, const struct event_row *row)
@@ -95,15 +148,21 @@ bool store_events_write(struct store_events *e, sqlite3 *db, const struct event_
 	for (; row; row = event_journal_next(l, row->sequence + 1))
 		if (!row_put(e, row))
 			return false;
-	sqlite3_bind_int64(e->forget, 1, (sqlite3_int64)l->first);
+	sqlite3_bind_int64(e->forget, 1, (sqlite3_int64)event_journal_bound(l));
+	sqlite3_bind_int(e->forget, 2, TRIM_ROWS);
 	const bool good = sqlite3_step(e->forget) == SQLITE_DONE;
 	sqlite3_reset(e->forget);
+	e->excess = e->excess && good && sqlite3_changes(db) > 0;
+	e->trim_ns = clock_now_ns() + TRIM_NS;
 	return good;
 }
 
 bool store_events_due(const struct store_events *e, const struct event_journal *l)
 {
-	return l->unsaved < l->next && clock_now_ns() >= e->retry_ns;
+	const uint64_t now_ns = clock_now_ns();
+
+	return now_ns >= e->retry_ns &&
+	       (l->unsaved < l->next || (e->excess && now_ns >= e->trim_ns));
 }
 
 bool store_events_put(struct store_events *e, sqlite3 *db, const char *path,

@@ -19,6 +19,15 @@ int store_load(struct store *s, struct registry *r)
 	return s->ops->load(s, r);
 }
 
+int store_load_all(struct store *s, struct registry *r)
+{
+	int status = store_load(s, r);
+
+	while (status == DXP_OK && registry_events(r)->older)
+		store_log_save(s, r, false);
+	return status;
+}
+
 int store_check(struct store *s, struct registry *r)
 {
 	return s->ops->check(s, r);

@@ -259,6 +259,18 @@ static int sqlite_save_all(struct store *base, struct registry *r)
 	return DXP_EIO;
 }
 
+/* Loads older events of a large log, because store_save saves new ones. */
+static uint64_t sqlite_log_save(struct store *base, struct registry *r, bool at_once)
+{
+	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
+
+	if (at_once || !s->file.db)
+		return UINT64_MAX;
+	const bool more =
+		store_events_load_older(&s->events, s->file.db, s->file.path, registry_events(r));
+	return more ? 0 : UINT64_MAX;
+}
+
 static int sqlite_private_key(struct store *base, uint8_t key[KEYS_BYTES])
 {
 	struct sqlite_store *s = CONTAINER_OF(base, struct sqlite_store, base);
@@ -275,6 +287,7 @@ static const struct store_ops sqlite_ops = {
 	.check = sqlite_check,
 	.save = sqlite_save,
 	.save_all = sqlite_save_all,
+	.log_save = sqlite_log_save,
 };
 
 int store_sqlite_open(const char *folder, struct store **out)

@@ -153,7 +153,7 @@ int transfer_export(const struct server_options *o, const char *path, struct tra
 	if (status == DXP_OK)
 		status = store_private_key(s, t->private_key);
 	if (status == DXP_OK)
-		status = store_load(s, t->registry);
+		status = store_load_all(s, t->registry);
 	if (status == DXP_OK) {
 		t->version = store_version(s);
 		char *text = transfer_write(t, o->key);

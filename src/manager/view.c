@@ -21,12 +21,27 @@ static bool granted(const struct registry *r, const struct roster_node *a,
 	return grants_allow(&r->grants, grantee(b), a->entry.name);
 }
 
-bool view_concerns(const struct registry *r, const struct roster_node *viewer,
-		   const struct roster_node *subject)
+const struct roster_node *view_next(const struct registry *r, const struct roster_node *viewer,
+				    uint32_t id)
 {
-	if (viewer == subject || subject->entry.kind == MANAGE_XPU)
-		return true;
-	return viewer->entry.kind == MANAGE_XPU;
+	if (viewer->entry.kind == MANAGE_XPU)
+		return roster_next(&r->roster, id, false);
+	const struct roster_node *xpu = roster_next(&r->roster, id, true);
+	const bool own = viewer->entry.id >= id && (!xpu || viewer->entry.id < xpu->entry.id);
+	return own ? viewer : xpu;
+}
+
+const struct roster_node *view_news(const struct registry *r, const struct roster_node *viewer,
+				    uint64_t sequence)
+{
+	const struct roster_node *xpu = roster_changed_after(&r->roster, ROSTER_XPUS, sequence);
+	const struct roster_node *host = viewer;
+
+	if (viewer->entry.kind == MANAGE_XPU)
+		host = roster_changed_after(&r->roster, ROSTER_HOSTS, sequence);
+	else if (viewer->changed <= sequence)
+		host = NULL;
+	return !xpu || (host && host->changed < xpu->changed) ? host : xpu;
 }
 
 bool view_visible(const struct registry *r, const struct roster_node *viewer,

@@ -292,6 +292,8 @@ static void rows_sweep(struct node_table *t)
 {
 	size_t kept = 0;
 
+	if (t->present == t->count)
+		return;
 	for (size_t i = 0; i < t->count; i++) {
 		struct table_row *row = t->rows[i];
 		if (row->present || row->changed)

@@ -23,8 +23,11 @@
 
 /* Backward branches of a group of lanes until another one of the warp runs. */
 #define FAIR_BRANCHES 64
-/* Backward branches of a warp until another one runs and the stop flag is read. */
+/* Backward branches and groups of a warp until another warp runs and the stop flag is read. */
 #define WARP_BRANCHES 4096
+/* A backward branch counts once more for each BRANCH_STEPS steps of its distance, so that the time
+ * between two reads of the stop flag does not depend on the length of loops. */
+#define BRANCH_STEPS 256
 
 struct warp;
 struct step;
@@ -157,6 +160,12 @@ static inline struct step *leave(struct warp *w, struct step *s, unsigned done, 
 	w->block = w->meet = next;
 	w->event = event;
 	return next;
+}
+
+/* Counts a backward branch over `distance` steps. */
+static inline void count_branch(struct warp *w, uint32_t distance)
+{
+	w->countdown -= 1 + (int32_t)(distance / BRANCH_STEPS);
 }
 
 static inline uint32_t first_lane(uint32_t mask)

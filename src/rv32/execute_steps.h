@@ -132,7 +132,8 @@ HANDLER(jump)
 	if (s->imm <= 0) {
 		if (s->imm == NO_TARGET)
 			return rv32_lane_no_target(w, s, w->mask);
-		if (--w->countdown <= 0)
+		count_branch(w, 0u - (uint32_t)s->imm);
+		if (w->countdown <= 0)
 			return leave(w, s, 1, to, EVENT_COUNTDOWN);
 #if MASKED
 	} else if (to > w->meet) {
@@ -153,6 +154,8 @@ INLINE struct step *NAME(branch)(struct warp *w, struct step *s, uint32_t branch
 		return NAME(jump)(w, s);
 	if (s->imm == NO_TARGET)
 		return rv32_lane_no_target(w, s, branching);
+	if (s->imm <= 0)
+		count_branch(w, 0u - (uint32_t)s->imm);
 	w->other = s + s->imm;
 	w->other_mask = branching;
 	return leave(w, s, 1, s + 1, EVENT_SPLIT);

@@ -76,7 +76,9 @@ struct step *rv32_lane_no_target(struct warp *w, struct step *s, uint32_t mask)
 
 static struct step *jump_to(struct warp *w, struct step *s, struct step *to)
 {
-	if (to <= s && --w->countdown <= 0)
+	if (to <= s)
+		count_branch(w, (uint32_t)(s - to));
+	if (w->countdown <= 0)
 		return leave(w, s, 1, to, EVENT_COUNTDOWN);
 	/* After a call or return, another group may have to run first. */
 	if (w->group_count > 0)
@@ -130,12 +132,18 @@ static bool is_target(const struct rv32_code *code, uint32_t t)
 }
 
 /* Moves lanes; the entry function's return address ends them. */
-static void move_lanes(struct warp *w, uint32_t mask, uint32_t target)
+static void move_lanes(struct warp *w, const struct step *s, uint32_t mask, uint32_t target)
 {
-	if (target == RV32_RETURN)
+	const uint32_t here = (uint32_t)(s - w->steps);
+	const uint32_t pc = (target - w->core->launch->code->base) / 4;
+
+	if (target == RV32_RETURN) {
 		end_lanes(w, mask);
-	else
-		rv32_warp_insert(w, (target - w->core->launch->code->base) / 4, mask);
+		return;
+	}
+	if (pc <= here)
+		count_branch(w, here - pc);
+	rv32_warp_insert(w, pc, mask);
 }
 
 struct step *rv32_lane_jalr(struct warp *w, struct step *s)
@@ -157,7 +165,7 @@ struct step *rv32_lane_jalr(struct warp *w, struct step *s)
 
 		for (uint32_t m = same ? 0 : left; m; m &= m - 1)
 			these |= target[first_lane(m)] == t ? m & (0u - m) : 0;
-		move_lanes(w, these, t);
+		move_lanes(w, s, these, t);
 		left &= ~these;
 	}
 	return leave(w, s, 1, s, EVENT_LEFT);
@@ -200,6 +208,9 @@ static struct step *ecall(struct warp *w, struct step *s)
 			w->core->trap.status = status;
 			return next;
 		}
+		/* A call may take long. */
+		if (launch->stop && atomic_load_explicit(launch->stop, memory_order_relaxed))
+			return rv32_lane_trap(w, s, item.lane, RV32_TRAP_STOPPED, 0, 0);
 	}
 	return s + 1;
 }

@@ -74,7 +74,8 @@ static void run_group(struct warp *w, const struct lane_group *g)
 		rv32_run_traced(w, w->block);
 	else
 		code->execute->run(w, w->block);
-	w->quota -= branches - w->countdown;
+	/* Each group counts, because its lanes may leave at branches to several steps. */
+	w->quota -= branches - w->countdown + 1;
 	w->items += (w->count - before) * (uint64_t)__builtin_popcount(g->mask);
 }
 

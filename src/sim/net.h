@@ -74,10 +74,10 @@ uint64_t net_now(const struct net *n);
 void net_faults_set(struct net *n, const struct sim_faults *faults);
 const struct sim_faults *net_faults(const struct net *n);
 
-/* Drops all datagrams between hosts below 64. */
+/* Drops all datagrams between hosts below 65. */
 void net_blackhole(struct net *n, uint32_t from, uint32_t to, bool on);
 
-/* Drops longer datagrams between hosts below 64; 0: none. */
+/* Drops longer datagrams between hosts below 65; 0: none. */
 void net_mtu(struct net *n, uint32_t from, uint32_t to, uint32_t bytes);
 
 /* Its socket buffer fills meanwhile. duration_ns 0: resumes. */

@@ -7,7 +7,7 @@
 #include "sim/net.h"
 
 #define BATCH 64
-#define PAIRS 64 /* hosts with settings for pairs (net_blackhole, net_mtu) */
+#define PAIRS 65 /* hosts with settings for pairs (net_blackhole, net_mtu) */
 
 struct net_host {
 	const struct net_host_ops *ops; /* NULL: no such host */

@@ -13,7 +13,7 @@
 #include "crypto/crypto.h"
 #include "seal/seal.h"
 
-#define HOSTS_MAX 64
+#define HOSTS_MAX 65
 
 struct sim_host {
 	struct nic *nic;

@@ -14,7 +14,7 @@
 
 struct sim_options {
 	uint64_t seed;
-	uint32_t hosts;    /* 2 .. 64; host i has node id i + 1 */
+	uint32_t hosts;    /* 2 .. 65; host i has node id i + 1 */
 	uint64_t delay_ns; /* host to host; 0: 10 us */
 	uint64_t rate_bps; /* per host's port; 0: unlimited */
 	/* Limits of that port: with more than queue_bytes waiting it drops packets, with more than

@@ -51,6 +51,16 @@ joins() {
 }
 has_events() { [ "$(dxp events --kind refused | grep -c 'was revoked')" -eq "$1" ]; }
 
+# starved: whether the manager lost its lease, because this machine gave it or etcd no time. Only a
+# failed write must not end a term.
+starved() { grep -q 'stands by now: .* lease in etcd' "$log"; }
+or_starved() { "$@" || starved; }
+
+# stays_active: the manager's term must not have ended for another reason.
+stays_active() {
+	! grep 'stands by now' "$log" | has -v ' lease in etcd' || die "$(tail -n 3 "$log")"
+}
+
 say "== a fabric with two revoked tokens"
 etcd --data-dir "$scratch/etcd" --quota-backend-bytes 16000000 >"$scratch/etcd.log" 2>&1 &
 echo $! >"$scratch/etcd.pid"
@@ -66,18 +76,22 @@ done
 say "== etcd is full: events wait, and the manager stays active"
 space fill
 joins "$(cat "$scratch/token1")"
-wait_for "no write fails" logged 'cannot write the event log to etcd' "$log"
+wait_for "no write fails" or_starved logged 'cannot write the event log to etcd' "$log"
 joins "$(cat "$scratch/token2")"
-wait_for "the events are not in memory" has_events 2
-! logged 'this manager stands by now' "$log" || die "$(tail -n 3 "$log")"
+wait_for "the events are not in memory" or_starved has_events 2
+stays_active
 
 say "== etcd has space again: the events are written"
 space free
-wait_for "the events are not written" logged 'events can be written to etcd again' "$log"
-! logged 'this manager stands by now' "$log" || die "$(tail -n 3 "$log")"
+wait_for "the events are not written" or_starved logged 'events can be written to etcd again' "$log"
+stays_active
 end TERM manager
 manager_start
-wait_for "the events are lost" has_events 2
+if starved; then
+	left_out 'events that outlast a full etcd' 'this machine is too busy for the lease in etcd'
+else
+	wait_for "the events are lost" has_events 2
+fi
 
 say "== etcd is full: a change ends the term"
 space fill

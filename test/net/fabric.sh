@@ -50,6 +50,10 @@ refuse 1 'are read-only' dxp reg xpu1 MAGIC 1
 say "== ping"
 dxp ping xpu2 --count 200
 dxp ping xpu3 --count 50 --size 64K --json | has '"p99_us"' || die "ping --json"
+begin=$(date +%s%N)
+dxp ping xpu2 --count 4 --interval 100
+took=$((($(date +%s%N) - begin) / 1000000))
+[ $took -ge 300 ] || die "4 round trips with 3 pauses of 100 ms took $took ms"
 
 say "== doctor"
 dxp doctor | tee "$scratch/doctor"

@@ -108,7 +108,8 @@ echo $! >"$scratch/dxpd.pid"
 wait_for "the xPUs do not join" logged 'xpu3: node' "$scratch/dxpd.log"
 of_fabric dxp grant steady xpu1
 of_fabric dxp grant '*' xpu2
-dxp ping xpu1 --name steady --count 10000000 --size 65536 "${at[@]}" >"$scratch/steady" 2>&1 &
+dxp ping xpu1 --name steady --count 10000000 --interval 2 --size 65536 "${at[@]}" \
+	>"$scratch/steady" 2>&1 &
 echo $! >"$scratch/steady.pid"
 dxp events --follow "${at[@]}" >"$scratch/follow" 2>"$scratch/follow.err" &
 echo $! >"$scratch/follow.pid"

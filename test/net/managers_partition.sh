@@ -121,7 +121,7 @@ echo $! >"$scratch/dxpd.pid"
 wait_for "the xPUs do not join" logged 'xpu3: node' "$scratch/dxpd.log"
 of_fabric dxp grant steady xpu1
 of_fabric dxp grant '*' xpu2
-dxp ping xpu1 --name steady --count 10000000 "${at[@]}" >"$scratch/steady" 2>&1 &
+dxp ping xpu1 --name steady --count 10000000 --interval 2 "${at[@]}" >"$scratch/steady" 2>&1 &
 echo $! >"$scratch/steady.pid"
 : >"$scratch/open"
 for work in join_and_leave grant_and_revoke; do

@@ -74,6 +74,9 @@ grep -q $'^\tjudged: order of knees\t' "$scratch/table" || failed 'order of knee
 # A judged row must have its error.
 grep -q $'^C-42\tlatency GET\t64\tns\t2000\t1850\t-7.5\t' "$scratch/table" || failed 'latency GET'
 
+# test/net/model.sh has the sentences of parts that take less time.
+grep -q $'^C-40\tpeak is flat above 128 B\t\t\t1\t1\t' "$scratch/table" || failed 'C-40: flat'
+
 # Knees and saturations, with intervals over all settings, must equal the golden file; integer
 # decisions are the same on every machine.
 grep -E $'^C-44\t(knee|saturation)\t' "$scratch/table" | cut -f 1-4,6,8,9 >"$scratch/golden"

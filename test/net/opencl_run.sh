@@ -128,6 +128,18 @@ if command -v clinfo >/dev/null; then
 	expect 'Direct xPU' "$scratch/out"
 	run 0 --quiet --type gpu -- clinfo
 	grep -qE 'Device Type +GPU' "$scratch/out" || die 'it is not shown as a GPU'
+	say "== a manager that does not answer"
+	manager=$(process_of manager)
+	kill -STOP "$manager"
+	DXP_CL_JOIN_MS=300 run 0 --quiet -- clinfo -l
+	kill -CONT "$manager"
+	expect 'within 300 ms' "$scratch/said"
+	DXP_CL_JOIN_MS=soon run 0 --quiet -- clinfo -l
+	expect 'DXP_CL_JOIN_MS=soon is ignored' "$scratch/said"
+	expect 'on xpu3' "$scratch/out"
+	# shellcheck disable=SC2016 # the program's shell expands it
+	run 0 --quiet -- sh -c 'echo "joins within $DXP_CL_JOIN_MS"'
+	expect 'joins within 10000' "$scratch/out"
 else
 	left_out 'which nodes it finds' 'no clinfo; tools/setup opencl'
 fi

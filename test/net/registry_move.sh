@@ -75,7 +75,7 @@ echo $! >"$scratch/dxpd.pid"
 wait_for "the xPUs do not join" all_alive
 dxp grant admin x1 --manager $address
 dxp grant guest x2 --manager $address
-dxp ping x1 --count 10000000 --manager $address >"$scratch/ping" 2>&1 &
+dxp ping x1 --count 10000000 --interval 2 --manager $address >"$scratch/ping" 2>&1 &
 echo $! >"$scratch/ping.pid"
 seen >"$scratch/before"
 manager_stop

@@ -83,7 +83,8 @@ processes=("$daemon")
 until_ok has 'xb: node' "$scratch/dxpd.log"
 dxp grant c xb
 dxp grant d xb
-env DXP_DIR="$C" dxp ping xb --name long --size 256K --count 10000000 >"$scratch/ping" 2>&1 &
+env DXP_DIR="$C" dxp ping xb --name long --size 256K --count 10000000 --interval 2 \
+	>"$scratch/ping" 2>&1 &
 pinging=$!
 processes+=("$pinging")
 until_ok eval 'dxp nodes | has " long "'

@@ -69,7 +69,8 @@ env DXP_DIR="$B" dxpd --engine none --memory 16M --name xb --port 0 --verbose \
 processes=($!)
 until_ok has 'xb: node' "$scratch/dxpd.log"
 dxp grant c xb
-env DXP_DIR="$C" dxp ping xb --name long --size 256K --count 10000000 >"$scratch/ping" 2>&1 &
+env DXP_DIR="$C" dxp ping xb --name long --size 256K --count 10000000 --interval 2 \
+	>"$scratch/ping" 2>&1 &
 pinging=$!
 processes+=($pinging)
 until_ok lists long

@@ -105,6 +105,15 @@ if [ -r "$door" ] && [ -x "$programs/probe_cycles" ]; then
 	dxp down
 fi
 
+say '== kernels without an end'
+if [ -r "$door" ] && [ -x "$programs/probe_failures" ]; then
+	dxp up --xpus 1 --memory 64M --port 0 --engine rv32:limit=1
+	OCL_ICD_VENDORS=$door timeout 200 "$programs/probe_failures" failures__of_endless_kernels \
+		>"$scratch/out" 2>&1 || die "probe_failures: $(tail -n 5 "$scratch/out")"
+	say 'ok: each ends at the limit of time'
+	dxp down
+fi
+
 say '== list of instructions'
 if [ -r "$door" ] && [ -x "$programs/kernels" ]; then
 	DXP_LOG=info dxp up --xpus 1 --memory 64M --port 0 --engine rv32:trace=3

@@ -96,6 +96,7 @@ until_ok grants 0
 srun --xpus=1 env >"$scratch/environment"
 expect "DXP_DIR=$run/slurm-" "$scratch/environment"
 expect 'DXP_INC_SWITCH=127.0.0.1' "$scratch/environment"
+expect 'DXP_CL_JOIN_MS=10000' "$scratch/environment"
 srun env >"$scratch/environment"
 ! has "DXP_DIR=$run" <"$scratch/environment" || die "a step without --xpus has keys"
 

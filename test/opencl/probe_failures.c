@@ -16,6 +16,21 @@ static const char source[] =
 	"kernel void wild(global uint *out) { *(volatile global uint *)(ulong)out[0] = 1; }\n"
 	"kernel void good(global uint *out) { out[get_global_id(0)] = 3; }\n";
 
+/* Kernels without an end for engine rv32; `good` ends. */
+static const char endless[] =
+	"kernel void waits(global uint *out) {\n"
+	"	while (*(volatile global uint *)out != 9) barrier(CLK_GLOBAL_MEM_FENCE); }\n"
+	"kernel void jumps(global uint *out) {\n"
+	"	__asm__ volatile(\"csrr t0, 0xcd7\\n andi t0, t0, 1\\n slli t0, t0, 2\\n\"\n"
+	"		\"la t1, 1f\\n add t0, t0, t1\\n 1: nop\\n jr t0\"); }\n"
+	"kernel void locks(global uint *out) {\n"
+	"	__asm__ volatile(\"1: lr.w t0, (%0)\\n sc.w t1, t0, (%0)\\n j 1b\" : : "
+	"\"r\"(out)); }\n"
+	"kernel void takes(global uint *out) {\n"
+	"	__asm__ volatile(\"1: .insn r 0x2B, 3, 0, t0, x0, x0\\n j 1b\"); }\n"
+	"kernel void prints(global uint *out) { for (;;) printf(\"%d\\n\", out[0]); }\n"
+	"kernel void good(global uint *out) { out[get_global_id(0)] = 3; }\n";
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static char notified[512];
@@ -47,7 +62,7 @@ struct setting {
 	cl_mem memory;
 };
 
-static struct setting setting_open(void)
+static struct setting setting_open(const char *text)
 {
 	const uint32_t words[16] = {0};
 	struct setting s;
@@ -55,8 +70,7 @@ static struct setting setting_open(void)
 	notifications = 0;
 	MADE(s.context = clCreateContext(NULL, 1, rig.devices, notify, &notifications, ERR));
 	MADE(s.queue = clCreateCommandQueue(s.context, rig.devices[0], 0, ERR));
-	MADE(s.program =
-		     clCreateProgramWithSource(s.context, 1, &(const char *){source}, NULL, ERR));
+	MADE(s.program = clCreateProgramWithSource(s.context, 1, &text, NULL, ERR));
 	OK(clBuildProgram(s.program, 0, NULL, NULL, NULL, NULL));
 	MADE(s.memory = clCreateBuffer(s.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
 				       sizeof(words), (void *)(uintptr_t)words, ERR));
@@ -95,9 +109,9 @@ static cl_int run(const struct setting *s, const char *name, char text[TEXT_BYTE
 }
 
 /* The sentence of a failed kernel has these parts. A kernel that succeeds has none. */
-static void check(const char *kernel, const char *const *parts)
+static void check(const char *program, const char *kernel, const char *const *parts)
 {
-	struct setting s = setting_open();
+	struct setting s = setting_open(program);
 	char text[TEXT_BYTES];
 
 	for (uint32_t round = 1; round <= 2; round++) {
@@ -116,7 +130,7 @@ static void check(const char *kernel, const char *const *parts)
 
 static void failures__of_a_work_item(void)
 {
-	check("store",
+	check(source, "store",
 	      (const char *const[]){"kernel 'store', work-item (5,0,0): stores 4 bytes at 0x",
 				    "offset 4000 of argument 0 'out' (64 bytes)", "; store+0x",
 				    ", line 2", NULL});
@@ -124,12 +138,24 @@ static void failures__of_a_work_item(void)
 
 static void failures__of_a_driver(void)
 {
-	check("refuse_5", (const char *const[]){"kernel 'refuse_5': ", "(-5)", NULL});
+	check(source, "refuse_5", (const char *const[]){"kernel 'refuse_5': ", "(-5)", NULL});
 }
 
 static void failures__of_a_crash(void)
 {
-	check("wild", (const char *const[]){"kernel 'wild' was killed by signal 11", NULL});
+	check(source, "wild", (const char *const[]){"kernel 'wild' was killed by signal 11", NULL});
 }
 
-RIG_MAIN(CASE(failures__of_a_work_item), CASE(failures__of_a_driver), CASE(failures__of_a_crash))
+/* Each ends at the limit of time, also if the kernel prints without end. */
+static void failures__of_endless_kernels(void)
+{
+	static const char *const kernels[] = {"waits", "jumps", "locks", "takes", "prints"};
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+		check(endless, kernels[i],
+		      (const char *const[]){kernels[i], "still running after 1 s", "work-item (",
+					    NULL});
+}
+
+RIG_MAIN(CASE(failures__of_endless_kernels), CASE(failures__of_a_work_item),
+	 CASE(failures__of_a_driver), CASE(failures__of_a_crash))

@@ -13,7 +13,8 @@ enum group_faults {
 	GROUP_MEMBER_DIES,
 	GROUP_SWITCH_DIES,
 	GROUP_BOTH_DIE,
-	GROUP_REVOKED
+	GROUP_REVOKED,
+	GROUP_FAULTS
 };
 
 static inline uint32_t group_members(struct rng *r)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulates collectives between xPUs: one host and up to 63 members, each with the shipped NIC,
+/* Simulates collectives between xPUs: one host and up to 64 members, each with the shipped NIC,
  * over a network with faults, and switches that compute. Runs the shipped plans (src/collective),
  * command graphs, outboxes and notices (src/xpu), event tables of the host (src/host), members and
  * cores of switches (src/inc, src/switch). Code of this simulation replaces devices, memory
@@ -36,7 +36,7 @@
 #include "xpu/outbox.h"
 #include "xpu/pieces.h"
 
-#define GSIM_MEMBERS 63    /* with the host, as many NICs as sim.h has */
+#define GSIM_MEMBERS DXP_GROUP_MEMBERS_MAX
 #define GSIM_SLOTS   4     /* outstanding operations; each has its own buffers */
 #define GSIM_BYTES   16384 /* longest input or output of a member */
 #define GSIM_GUARD   64    /* bytes after each buffer that must not change */

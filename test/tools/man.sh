@@ -17,8 +17,19 @@ die() {
 	exit 1
 }
 
-# text PAGE: prints the page without hyphenation and line breaks.
+# text PAGE: prints the page without hyphenation and line breaks. groff runs once for each page: a
+# function's page is a link to its header's page.
 text() {
+	local page=${1##*/} target
+	[ -e "$scratch/$1" ] || die "no page $1"
+	target=$(sed -n '1s/^\.so man3\/\([a-z0-9_]*\.3\)$/\1/p' "$scratch/$1")
+	[ -z "$target" ] || [ ! -e "$scratch/man3/$target" ] || page=$target
+	[ -e "$scratch/texts/$page" ] || render "$1" >"$scratch/texts/$page"
+	cat "$scratch/texts/$page"
+}
+
+# render PAGE: prints the page by groff, which must print no warnings.
+render() {
 	(cd "$scratch" && groff -ww -man -Tutf8 -P-cbou -rHY=0 -rLL=2000n -s "$1") \
 		2>"$scratch/warnings" | sed 's/‐/-/g'
 	[ ! -s "$scratch/warnings" ] || die "$1: $(head -n 3 "$scratch/warnings")"
@@ -32,7 +43,8 @@ says() {
 
 "$source/tools/man" "$scratch/man3" >"$scratch/log" || die "$(cat "$scratch/log")"
 mv "$scratch"/man3/*.[1578] "$scratch"
-for page in "$scratch"/*.[1578] "$scratch"/man3/*.3; do
+mkdir "$scratch/texts"
+for page in $(cd "$scratch" && echo *.[1578] man3/*.3); do
 	text "$page" >"$scratch/text"
 	grep -q '^NAME' "$scratch/text" || die "no NAME in $page"
 done
@@ -48,9 +60,7 @@ says dxp.7 'dxp.conf(5)'
 says dxp.7 'dxpd(8)'
 # Each function must have a link to its header's page, which declares it.
 for function in $(sed -n 's/^DXP_API [^(]*\(dxp_[a-z0-9_]*\)(.*/\1/p' "$source"/include/dxp/*.h); do
-	page=$scratch/man3/$function.3
-	[ -e "$page" ] || die "no page $function.3"
-	says "$page" "$function("
+	says "man3/$function.3" "$function("
 done
 says man3/dxp_mem_alloc.3 'zeroed device memory'
 printf 'passed: %d pages\n' "$(find "$scratch" -name '*.[13578]' | wc -l)"

@@ -5,6 +5,8 @@
 
 #include <CL/cl.h>
 
+#include "rv32/memory.h"
+
 static const char wrongs[] =
 	"kernel void good(global uint *p) { p[get_global_id(0)] = 42; }\n"
 	"kernel void store(global uint *p) { if (get_global_id(0) == 5) p[1024] = 1; }\n"
@@ -30,7 +32,19 @@ static const char wrongs[] =
 	"}\n"
 	"kernel void format(global uint *p) { printf(\"%n\", 1); }\n"
 	"kernel void text(global uint *p) { printf(\"%s\", 12); }\n"
-	"kernel void number(global uint *p) { printf((constant char *)(uint)16, 12); }\n";
+	"kernel void number(global uint *p) { printf((constant char *)(uint)16, 12); }\n"
+	"kernel void waits(global uint *p) { while (*(volatile global uint *)p != 1)\n"
+	"	barrier(CLK_LOCAL_MEM_FENCE); }\n"
+	"kernel void jumps(global uint *p) { __asm__ volatile(\"csrr t0, 0xcd7\\n andi t0, t0, "
+	"1\\n\"\n"
+	"	\"slli t0, t0, 2\\n la t1, 1f\\n add t0, t0, t1\\n 1: nop\\n jr t0\"); }\n"
+	"kernel void flood(global uint *p) { __asm__ volatile(\"addi sp, %0, 2045\\n mv a0, "
+	"%0\\n\"\n"
+	"	\"lw a1, 0(sp)\\n mv a2, a1\\n mv a3, a1\\n mv a4, a1\\n mv a5, a1\\n\"\n"
+	"	\"mv a6, a1\\n mv a7, a1\\n li t0, 1\\n ecall\" : : \"r\"(p)); }\n"
+	"kernel void prints(global uint *p) { __asm__ volatile(\"mv t3, %0\\n addi a1, %0, "
+	"64\\n\"\n"
+	"	\"li t0, 1\\n .rept 5000\\n mv a0, t3\\n ecall\\n .endr\" : : \"r\"(p)); }\n";
 
 static struct engine_program *program;
 
@@ -76,11 +90,49 @@ static void engine_run__traps(void **state)
 		{"format", {"'format'", "printf", "conversion"}},
 		{"text", {"'text'", "printf", "%s"}},
 		{"number", {"'number'", "printf", "format"}},
+		{"waits", {"'waits'", "still running after 1 s", ", line 2"}},
+		{"jumps", {"'jumps'", "still running after 1 s", "jumps+0x", ", line 2"}},
 	};
 
 	program = rig_program(wrongs);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		wrong(cases[i].kernel, cases[i].parts);
+	engine_release(engine, program);
+}
+
+/* Runs a kernel on the bytes that memory has; it must fail. A kernel that must succeed follows. */
+static void wrong_print(const char *kernel, const char *const *parts)
+{
+	struct engine_launch l = rig_launch(program, kernel, 64, 64);
+
+	if (rig_run(&l) != DXP_EDEVICE)
+		fail_msg("%s does not fail", kernel);
+	for (; *parts; parts++)
+		if (!strstr(text, *parts))
+			fail_msg("%s: '%s' is not in '%s'", kernel, *parts, text);
+	l.kernel = "good";
+	rig_good(&l);
+	assert_int_equal(rig_word(63), 42);
+}
+
+/* The calls of printf print much, or take long. */
+static void engine_run__prints(void **state)
+{
+	const uint32_t letters = RV32_BUFFER_BASE + 65536;
+
+	program = rig_program(wrongs);
+	memset(memory, 0, RIG_BYTES);
+	for (size_t i = 0; i < 1000; i++)
+		memcpy(memory + 2 * i, "%s", 2);
+	for (size_t i = 0; i < 1000; i++)
+		memcpy(memory + 2045 + 4 * i, &letters, sizeof(letters));
+	memset(memory + 65536, 'x', 60000);
+	wrong_print("flood",
+		    (const char *const[]){"'flood'", "more than 16 MiB", "flood+0x", NULL});
+	memset(memory, 0, RIG_BYTES);
+	memcpy(memory, "%.1s", 4);
+	memset(memory + 64, 'x', 60000);
+	wrong_print("prints", (const char *const[]){"'prints'", "still running after 1 s", NULL});
 	engine_release(engine, program);
 }
 
@@ -205,9 +257,8 @@ static void engine_build__binaries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(engine_run__traps),
-		cmocka_unit_test(engine_run__rejected),
-		cmocka_unit_test(engine_build__fails),
+		cmocka_unit_test(engine_run__traps),      cmocka_unit_test(engine_run__prints),
+		cmocka_unit_test(engine_run__rejected),   cmocka_unit_test(engine_build__fails),
 		cmocka_unit_test(engine_build__binaries),
 	};
 	int status = rig_begin("rv32:limit=1");

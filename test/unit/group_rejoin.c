@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that groups of xPUs return to switches that were lost, or were not there. */
+/* Tests that groups of xPUs return to switches that were lost, or were not there, and that fused
+ * allreduces use switches. */
 #include <stdatomic.h>
 
 #include "host/group.h"
@@ -46,7 +47,7 @@ static void switches_await(struct rig *r, struct dxp_group *g)
  * first operation. */
 static void group_rejoin__back_to_switches(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 
@@ -76,7 +77,7 @@ static bool retrying(struct dxp_group *g)
 /* An attempt that takes long delays neither operations nor the end of the group. */
 static void group_rejoin__a_slow_attempt(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_AUTO);
 	const uint64_t end_ns = clock_now_ns() + LONG_NS;
 	bool before;
@@ -97,11 +98,45 @@ static void group_rejoin__a_slow_attempt(void **state)
 	assert_in_range(took_ns, 0, HOST_REPLY_NS / 2);
 }
 
+/* Fused allreduces with gaps between their buffers use switches, and continue without them. */
+static void group_rejoin__fused(void **state)
+{
+	struct switch_tree *t = *state;
+	struct rig *r = &t->r;
+	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
+	const struct dxp_collective c = {.parts = parts_of(r), .count = 97, .type = DXP_INT32};
+
+	inputs_write(r, DXP_INT32, 300);
+	for (unsigned lost = 0; lost < 2; lost++) {
+		if (lost)
+			switches_kill(t);
+		ok(dxp_fusion_begin(g));
+		for (uint64_t k = 0; k < 3; k++) {
+			parts_of(r);
+			for (uint32_t m = 0; m < SWITCHED; m++) {
+				r->parts[m].from += k * 400; /* has equal inputs */
+				r->parts[m].to += k * 400;
+			}
+			ok(dxp_allreduce(g, &c));
+		}
+		outputs_clear(r, 97 * sizeof(int32_t));
+		ok(dxp_fusion_end(g));
+		ok(dxp_group_wait(g, LONG_NS));
+		output_check(r, &c);
+		assert_int_equal(ways_of(g).continued, lost);
+	}
+	assert_int_equal(ways_of(g).operations[DXP_WAY_SWITCH], 2);
+	assert_int_equal(ways_of(g).fused, 6);
+	dxp_group_destroy(g);
+	switches_start(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_rejoin__back_to_switches),
 		cmocka_unit_test(group_rejoin__a_slow_attempt),
+		cmocka_unit_test(group_rejoin__fused),
 	};
 
 	if (!daemons_opencl()) {

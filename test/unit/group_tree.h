@@ -11,19 +11,19 @@
 #define SWITCHED 4 /* members of the groups */
 #define LEAVES   2
 
-struct tree {
+struct switch_tree {
 	struct rig r;
 	struct test_switch root, leaves[LEAVES];
 };
 
-static void switches_start(struct tree *t)
+static void switches_start(struct switch_tree *t)
 {
 	switch_start(&t->root, 9, NULL);
 	for (int i = 0; i < LEAVES; i++)
 		switch_start(&t->leaves[i], 10 + i, &t->root);
 }
 
-static void switches_kill(struct tree *t)
+static void switches_kill(struct switch_tree *t)
 {
 	for (int i = 0; i < LEAVES; i++)
 		switch_kill(&t->leaves[i]);
@@ -32,7 +32,7 @@ static void switches_kill(struct tree *t)
 
 static int open_with(void **state, const char *engine)
 {
-	static struct tree t;
+	static struct switch_tree t;
 
 	switches_start(&t);
 	rig_switches[0] = t.leaves[0].address;
@@ -58,7 +58,7 @@ UNUSED static int staged_open(void **state)
 
 static int tree_close(void **state)
 {
-	struct tree *t = *state;
+	struct switch_tree *t = *state;
 
 	rig_close(&t->r);
 	switches_kill(t);
@@ -181,7 +181,7 @@ static void output_check(struct rig *r, const struct dxp_collective *c)
 
 /* Kills all switches while members 0 to 2 wait for member 3. The members agree that nothing is
  * complete, and continue by a tree or ring; events of the operation complete after that. */
-static void continue_check(struct tree *t, struct dxp_group *g, uint64_t count)
+static void continue_check(struct switch_tree *t, struct dxp_group *g, uint64_t count)
 {
 	struct rig *r = &t->r;
 	const uint64_t bytes = count * sizeof(int32_t);

@@ -303,47 +303,6 @@ static void rv32_core__runs_off(void **state)
 	rig_destroy(g);
 }
 
-static void rv32_core__endless(void **state)
-{
-	struct rig *g = rig_create();
-	atomic_uint stop = 1;
-
-	emit(g, RV32_JAL, ZERO, 0, 0, 0);
-	g->launch.instructions_max = 1000000;
-	assert_int_equal(rig_run(g), DXP_EDEVICE);
-	assert_int_equal(g->trap.kind, RV32_TRAP_BUDGET);
-	assert_in_range(g->counters.instructions, 1000000, 1000000 + 32 * 4096);
-	/* also stops a program that pauses */
-	rig_restart(g);
-	emit(g, RV32_PAUSE, 0, 0, 0, 0);
-	emit(g, RV32_JAL, ZERO, 0, 0, -4);
-	g->launch.instructions_max = 0;
-	g->launch.stop = &stop;
-	assert_int_equal(rig_run(g), DXP_EDEVICE);
-	assert_int_equal(g->trap.kind, RV32_TRAP_STOPPED);
-	rig_destroy(g);
-}
-
-/* The lanes of all warps wait at the barrier whenever the core looks. */
-static void rv32_core__endless_barriers(void **state)
-{
-	static const uint32_t sizes[] = {5, 32, 40};
-	atomic_uint stop = 1;
-
-	for (uint32_t i = 0; i < 2 * ARRAY_COUNT(sizes); i++) {
-		struct rig *g = rig_create();
-
-		emit_barrier(g);
-		emit(g, RV32_JAL, ZERO, 0, 0, -4);
-		g->launch.local[0] = sizes[i / 2];
-		g->launch.instructions_max = i % 2 ? 0 : 100000;
-		g->launch.stop = i % 2 ? &stop : NULL;
-		assert_int_equal(rig_run(g), DXP_EDEVICE);
-		assert_int_equal(g->trap.kind, i % 2 ? RV32_TRAP_STOPPED : RV32_TRAP_BUDGET);
-		rig_destroy(g);
-	}
-}
-
 /* The highest lane's store to a word remains; private words are separate. */
 static void rv32_core__stores_in_lane_order(void **state)
 {
@@ -491,8 +450,6 @@ int main(void)
 		cmocka_unit_test(rv32_core__bounds),
 		cmocka_unit_test(rv32_core__traps),
 		cmocka_unit_test(rv32_core__runs_off),
-		cmocka_unit_test(rv32_core__endless),
-		cmocka_unit_test(rv32_core__endless_barriers),
 		cmocka_unit_test(rv32_core__stores_in_lane_order),
 		cmocka_unit_test(rv32_core__private_is_fresh),
 		cmocka_unit_test(rv32_core__indirect_calls),

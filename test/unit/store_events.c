@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "manager/limits.h"
 #include "manager/store.h"
+#include "manager/store_events.h"
 
 static char folder[64], path[96];
 
@@ -46,11 +47,11 @@ static int folder_remove(void **state)
 	return rmdir(folder);
 }
 
-static struct registry *registry_make(void)
+static struct registry *registry_make(uint32_t events)
 {
 	static struct rng rng = {1};
 	struct registry_options options = {.policy = GRANTS_EXPLICIT,
-					   .events = FABRIC_EVENTS_MIN,
+					   .events = events,
 					   .entropy = rng_entropy_rng,
 					   .entropy_context = &rng};
 	struct registry *r;
@@ -76,13 +77,18 @@ static void events_add(struct registry *r, unsigned count)
 	registry_store_again(r);
 }
 
-static struct registry *load(struct store **s)
+static struct registry *load_with(struct store **s, uint32_t events)
 {
-	struct registry *r = registry_make();
+	struct registry *r = registry_make(events);
 
 	assert_int_equal(store_open(folder, s), DXP_OK);
 	assert_int_equal(store_load(*s, r), DXP_OK);
 	return r;
+}
+
+static struct registry *load(struct store **s)
+{
+	return load_with(s, FABRIC_EVENTS_MIN);
 }
 
 /* Checks that the log has exactly the events with these numbers. */
@@ -124,6 +130,101 @@ static void sql_run(const char *sql)
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
+}
+
+/* Writes a database with these events. */
+static void events_fill(uint64_t first, uint64_t count)
+{
+	struct store *s;
+	struct registry *r = load(&s);
+	char sql[400];
+
+	events_add(r, 1);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	registry_destroy(r);
+	snprintf(sql, sizeof(sql),
+		 "DELETE FROM event; WITH RECURSIVE n(i) AS (SELECT %llu UNION ALL SELECT i + 1 "
+		 "FROM n LIMIT %llu) INSERT INTO event SELECT i, i, %d, 'it''s \"x\"', i FROM n",
+		 (unsigned long long)first, (unsigned long long)count, EVENT_JOINED);
+	sql_run(sql);
+}
+
+/* A manager with a small bound reads only what it keeps of a large log, and deletes the others in
+ * several transactions, also if there are no new events. */
+static void store_events__large_log_is_trimmed(void **state)
+{
+	const int first = 1000, count = 20000, last = first + count - 1;
+	const uint64_t until_ns = clock_now_ns() + 120 * S_NS;
+	int before = count, runs = 0;
+	struct registry *r;
+	struct store *s;
+
+	events_fill(first, count);
+	for (; before > FABRIC_EVENTS_MIN; runs++) {
+		assert_true(clock_now_ns() < until_ns);
+		r = load(&s);
+		events_expect(r, last + 1 - FABRIC_EVENTS_MIN, last);
+		assert_int_equal(registry_events(r)->read, FABRIC_EVENTS_MIN);
+		for (int i = 0; i < 2; i++) /* the second one does not delete at once */
+			assert_int_equal(store_save(s, r), DXP_OK);
+		store_close(s);
+		registry_destroy(r);
+		const int now = rows_on_disk();
+		assert_true(now < before && before - now < 5000);
+		before = now;
+	}
+	assert_true(runs > 2);
+	assert_int_equal(before, FABRIC_EVENTS_MIN);
+	r = load(&s);
+	events_expect(r, last + 1 - FABRIC_EVENTS_MIN, last);
+	store_close(s);
+	registry_destroy(r);
+}
+
+/* A manager with a large bound loads the newest events first, the others in parts. */
+static void store_events__large_log_is_loaded_in_parts(void **state)
+{
+	const uint64_t first = 7, count = STORE_EVENTS_START + 9000, last = first + count - 1;
+	struct event_journal *l;
+	unsigned parts = 0;
+	struct store *s;
+
+	events_fill(first, count);
+	struct registry *r = load_with(&s, 2 * STORE_EVENTS_START);
+	l = registry_events(r);
+	assert_int_equal(l->read, STORE_EVENTS_START);
+	events_expect(r, last + 1 - STORE_EVENTS_START, last);
+	event_journal_add(l, l->next, EVENT_JOINED, "it's \"x\"", "%llu",
+			  (unsigned long long)l->next);
+	for (uint64_t read = l->read; store_log_save(s, r, false) == 0; read = l->read, parts++)
+		assert_true(l->read - read < 3000);
+	assert_true(parts > 2);
+	assert_int_equal(l->read, count);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	events_expect(r, first, last + 1);
+	store_close(s);
+	registry_destroy(r);
+	assert_int_equal(rows_on_disk(), count + 1);
+}
+
+/* Events that exceed the bound while older ones are being loaded are left out. */
+static void store_events__bound_is_reached_during_the_load(void **state)
+{
+	const uint64_t count = STORE_EVENTS_START + 5000, added = 3000;
+	struct store *s;
+
+	events_fill(1, count);
+	struct registry *r = load_with(&s, (uint32_t)count);
+	assert_int_equal(store_log_save(s, r, false), 0);
+	for (uint64_t i = 0; i < added; i++)
+		event_journal_add(registry_events(r), i, EVENT_JOINED, "it's \"x\"", "%llu",
+				  (unsigned long long)(count + 1 + i));
+	while (store_log_save(s, r, false) == 0)
+		;
+	events_expect(r, added + 1, count + added);
+	store_close(s);
+	registry_destroy(r);
 }
 
 static void store_events__restart_and_bound(void **state)
@@ -279,9 +380,15 @@ int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
 	const struct CMUnitTest tests[] = {
-		IN_FOLDER(store_events__restart_and_bound), IN_FOLDER(store_events__file_removed),
-		IN_FOLDER(store_events__write_fails),       IN_FOLDER(store_events__full_disk),
-		IN_FOLDER(store_events__damaged_rows),      IN_FOLDER(store_events__lost),
+		IN_FOLDER(store_events__restart_and_bound),
+		IN_FOLDER(store_events__file_removed),
+		IN_FOLDER(store_events__write_fails),
+		IN_FOLDER(store_events__full_disk),
+		IN_FOLDER(store_events__damaged_rows),
+		IN_FOLDER(store_events__lost),
+		IN_FOLDER(store_events__large_log_is_trimmed),
+		IN_FOLDER(store_events__large_log_is_loaded_in_parts),
+		IN_FOLDER(store_events__bound_is_reached_during_the_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

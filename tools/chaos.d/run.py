@@ -16,6 +16,7 @@ from report import Report
 WARM_STEPS = 2    # after the first, which compiles kernels
 WARM_S = 600       # until each load has worked so often
 GIVE_UP_S = 60     # after the bound of a recovery
+PATIENCE_S = 300   # longest bound of a recovery, because that of a busy machine may grow with the time
 SLOW_TIMES = 3     # a step of a busy machine may take so many times that without faults
 MODELS = ("models", "../shared/models")
 
@@ -196,8 +197,9 @@ class Run:
     def allowed_s(self, load, windows):
         """Returns the bound of the faults, and what a slow or busy machine may add."""
         begin = min(window.begin for window in windows)
-        return max(window.bound_s() for window in windows) + SLOW_TIMES * load.quiet_s() + \
+        seconds = max(window.bound_s() for window in windows) + SLOW_TIMES * load.quiet_s() + \
             2 * self.lag.between(begin, time.monotonic())
+        return min(seconds, PATIENCE_S)
 
     @staticmethod
     def names(windows):

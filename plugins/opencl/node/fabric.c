@@ -6,8 +6,6 @@
 #include "host/use.h"
 #include "plugins/opencl/node/device.h"
 
-/* ms to join; short, because a program that only lists platforms must not hang */
-#define JOIN_MS  2000
 #define RETRY_NS 5000000000ull /* ns until the next attempt after the manager did not answer */
 
 static struct dxp_fabric *fabric;
@@ -36,7 +34,7 @@ static void hint(int status)
 
 struct dxp_fabric *fabric_join(void)
 {
-	const struct dxp_fabric_options options = {.timeout_ms = JOIN_MS};
+	const struct dxp_fabric_options options = {.timeout_ms = settings_get()->join_ms};
 
 	if (fabric || closed || clock_now_ns() < retry_ns)
 		return fabric;

@@ -84,6 +84,7 @@ struct settings {
 	const char *trace;   /* DXP_CL_TRACE: file for a trace that Perfetto and Chrome can show */
 	const char *summary; /* DXP_CL_SUMMARY: file for the summary of `dxp run` */
 	const char *profile; /* DXP_CL_PROFILE: file for profiles of programs */
+	uint32_t join_ms;    /* DXP_CL_JOIN_MS: longest time to join the fabric, 1 to 600000 */
 	/* DXP_CL_VERBOSE: prints on standard error why there is no device, and failures of
 	 * commands */
 	bool verbose;

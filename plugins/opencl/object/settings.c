@@ -9,6 +9,10 @@
 
 #include "plugins/opencl/object/object.h"
 
+/* ms; short, because a program that only lists platforms must not hang */
+#define JOIN_MS     2000
+#define JOIN_MS_MAX 600000
+
 static const char *text_of(const char *name)
 {
 	const char *value = getenv(name);
@@ -87,7 +91,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void read_all(void)
 {
 	const char *count = text_of("DXP_CL_NODE_COUNT"), *memory = text_of("DXP_CL_MEM");
-	const char *type = text_of("DXP_CL_TYPE");
+	const char *type = text_of("DXP_CL_TYPE"), *join = text_of("DXP_CL_JOIN_MS");
 	uint64_t v = 0;
 
 	settings.nodes = text_of("DXP_CL_NODES");
@@ -96,6 +100,11 @@ static void read_all(void)
 	settings.summary = text_of("DXP_CL_SUMMARY");
 	settings.profile = text_of("DXP_CL_PROFILE");
 	settings.verbose = text_of("DXP_CL_VERBOSE") != NULL;
+	settings.join_ms = JOIN_MS;
+	if (join && settings_bytes(join, &v) && v > 0 && v <= JOIN_MS_MAX)
+		settings.join_ms = (uint32_t)v;
+	else if (join)
+		reject("DXP_CL_JOIN_MS", join, "a number of milliseconds, 1 to 600000");
 	if (count && settings_bytes(count, &v) && v <= OPENCL_DEVICES_MAX)
 		settings.node_count = (uint32_t)v;
 	else if (count)
