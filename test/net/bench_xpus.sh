@@ -8,6 +8,8 @@
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 
+root=$(dirname "$0")/../..
+
 # bench NAME [OPTION...]: writes the rows to $scratch/rows.
 bench() {
 	timeout 300 dxp bench "$@" --quick --rounds 1 --json >"$scratch/rows" 2>"$scratch/said" ||
@@ -69,6 +71,26 @@ awk -v direct="$(host_bytes direct)" -v host="$(host_bytes 'through the host')" 
 	die "bytes through the host: $(cat "$scratch/rows")"
 bench direct --case classifier --photo "$scratch/none"
 expect 'skipped: no photo here' "$scratch/rows"
+models=''
+for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do
+	[ ! -r "$folder/chelsea-227.ppm" ] || [ ! -r "$folder/squeezenet1.1.tflite" ] ||
+		models=$folder
+done
+if [ -n "$models" ] && [ -x "$DXP_BIN/classify" ]; then
+	bench direct --case classifier --photo "$models/chelsea-227.ppm" \
+		--model "$models/squeezenet1.1.tflite"
+	for contender in direct 'through the host'; do
+		rows classifier "$contender" 'one photo' 1
+		rows classifier "$contender" pipelined 1
+	done
+	# The photo and the result pass the host in both ways, the data between the stages in one.
+	read -r -d '' direct host < <(grep 'one photo' "$scratch/rows" | field host_bytes) || true
+	awk -v direct="$direct" -v host="$host" \
+		'BEGIN { exit !(direct > 0 && host > 1.2 * direct) }' ||
+		die "bytes through the host: $(cat "$scratch/rows")"
+else
+	left_out 'the classifier' 'no SqueezeNet; DXP_MODELS names its folder'
+fi
 refuse 2 "'nonsense' is not an option" dxp bench direct nonsense
 say "== allreduce among xPUs"
 bench collective --case '2 xPUs'

@@ -389,6 +389,56 @@ static void chain__memory_is_bounded(void **state)
 	rig_end(&r);
 }
 
+/* The longest list moves its bytes; one entry more is an error although the totals agree. */
+static void chain__longest(void **state)
+{
+	const uint32_t half = NIC_CHAIN_ENTRIES_MAX / 2;
+
+	for (uint32_t more = 0; more < 2; more++) {
+		struct rig r;
+		struct draft d;
+		rig_two(&r);
+		draft_make(&r, &d, DXP_OP_PUT, half + more, half);
+		draft_fill(&r, &d, 1);
+		d.dst[half - 1].bytes += more;
+		draft_post(&r, &d, 0, 7);
+		rig_run(&r);
+		rig_sent(&r, 0, 7, more ? DXP_EINVAL : DXP_OK);
+		for (uint32_t i = 0; i < half && !more; i++)
+			assert_int_equal(r.memory[1][half - 1 - i], r.memory[0][i]);
+		assert_int_equal(r.nic->users[0].chain_entries, 0);
+		draft_end(&r, &d);
+		rig_end(&r);
+	}
+}
+
+/* 2 GiB - 1 is the longest message (C-18). All entries name the same memory. */
+static void chain__most_bytes(void **state)
+{
+	const uint32_t entries = NIC_MESSAGE_BYTES_MAX / RIG_BYTES + 1;
+
+	for (uint32_t more = 0; more < 2; more++) {
+		struct rig r;
+		struct draft d;
+		rig_two(&r);
+		draft_make(&r, &d, DXP_OP_PUT, entries, entries);
+		for (uint32_t i = 0; i < entries; i++) {
+			uint32_t bytes = RIG_BYTES - (i == 0 && !more);
+			d.src[i] = rig_entry(&r, 0, 0, bytes);
+			d.dst[i] = rig_entry(&r, 1, 0, bytes);
+		}
+		draft_post(&r, &d, 0, 7);
+		rig_run(&r);
+		struct dxp_nic_event e = rig_sent(&r, 0, 7, more ? DXP_EINVAL : DXP_OK);
+		if (!more) {
+			assert_int_equal(e.bytes, NIC_MESSAGE_BYTES_MAX);
+			assert_memory_equal(r.memory[1], r.memory[0], RIG_BYTES);
+		}
+		draft_end(&r, &d);
+		rig_end(&r);
+	}
+}
+
 static void chain__closed_midway(void **state)
 {
 	for (int polls = 1; polls < 40; polls += 6) {
@@ -418,6 +468,8 @@ int main(void)
 		cmocka_unit_test(chain__key_revoked_midway),
 		cmocka_unit_test(chain__others_make_progress),
 		cmocka_unit_test(chain__memory_is_bounded),
+		cmocka_unit_test(chain__longest),
+		cmocka_unit_test(chain__most_bytes),
 		cmocka_unit_test(chain__closed_midway),
 	};
 

@@ -94,15 +94,63 @@ static int await_run(const struct task *t)
 	return CUDA_OK;
 }
 
+static int get_run(const struct task *t)
+{
+	struct dxp_window *nic = pointer(t, 0);
+	int64_t *out = pointer(t, 1);
+	struct dxp_nic_event sent = {0};
+	struct dxp_target to;
+	struct dxp_entry from, own;
+
+	if (!nic)
+		return ERROR_FAULT;
+	memcpy(&to, t->parameters[2].bytes, sizeof(to));
+	memcpy(&from, t->parameters[3].bytes, sizeof(from));
+	memcpy(&own, t->parameters[4].bytes, sizeof(own));
+	out[0] = dxp_post_get(nic, 0, &to, &from, &own, 5);
+	out[1] = dxp_sent_wait(nic, &sent, word(t, 5));
+	if (out[1] == DXP_OK)
+		out[2] = sent.status;
+	return CUDA_OK;
+}
+
+static int send_run(const struct task *t)
+{
+	struct dxp_window *nic = pointer(t, 0);
+	int64_t *out = pointer(t, 1);
+	struct dxp_target to;
+
+	if (!nic)
+		return ERROR_FAULT;
+	memcpy(&to, t->parameters[2].bytes, sizeof(to));
+	out[0] = dxp_register_send(nic, 1, &to, word(t, 3), (uint32_t)word(t, 4));
+	out[1] = dxp_register_wait(nic, word(t, 5));
+	return CUDA_OK;
+}
+
+static int receive_run(const struct task *t)
+{
+	struct dxp_window *nic = pointer(t, 0);
+	int64_t *out = pointer(t, 1);
+
+	if (!nic)
+		return ERROR_FAULT;
+	out[0] = dxp_register_receive(nic, word(t, 2), (uint32_t)word(t, 3), word(t, 4));
+	return CUDA_OK;
+}
+
+#define TO   sizeof(struct dxp_target)
+#define PART sizeof(struct dxp_entry)
+
 static const struct entry entries[] = {
 	{"add", 3, {8, 8, 4}, add_run},
 	{"share", 1, {8}, share_run},
 	{"crash", 1, {8}, crash_run},
-	{"put",
-	 6,
-	 {8, 8, sizeof(struct dxp_target), sizeof(struct dxp_entry), sizeof(struct dxp_entry), 8},
-	 put_run},
+	{"put", 6, {8, 8, TO, PART, PART, 8}, put_run},
 	{"await", 4, {8, 8, 8, 8}, await_run},
+	{"get", 6, {8, 8, TO, PART, PART, 8}, get_run},
+	{"send", 6, {8, 8, TO, 8, 4, 8}, send_run},
+	{"receive", 5, {8, 8, 8, 4, 8}, receive_run},
 };
 
 static const struct entry *entry_find(const char *name, size_t bytes)
