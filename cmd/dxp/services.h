@@ -15,8 +15,8 @@ void services_table(FILE *out, const struct fabric_services *s, unsigned columns
 /* Returns an array, or NULL if out of memory. */
 json_t *services_json(const struct fabric_services *s);
 
-/* Writes the metrics dxp_service_... , and dxp_manager_... and dxp_switch_... of each value.
- * `open`: as OpenMetrics. */
+/* Writes the metrics dxp_service_up and dxp_service_uptime_seconds, and one named dxp_manager_...
+ * or dxp_switch_... for each value. `open`: in the format OpenMetrics. */
 void services_metrics(FILE *out, const struct fabric_services *s, bool open);
 
 #endif

@@ -75,10 +75,10 @@ DXP_API int dxp_bridge_wait(struct dxp_bridge *bridge, uint64_t timeout_ns,
 DXP_API int dxp_bridge_move(struct dxp_xpu *xpu, const struct dxp_bridge_transfer *transfer,
 			    struct dxp_event_times *times);
 
+enum dxp_core { DXP_CORE_PASS, DXP_CORE_ADD, DXP_CORE_CHECKSUM, DXP_CORE_KERNEL };
 /* Sets the stream core of an xPU for this host: the operation of DXP_BRIDGE_THROUGH on each 4-byte
  * little-endian word. The last 1 to 3 bytes of a stream are the low bytes of its last word.
  * Errors: DXP_EUNSUPPORTED: the xPU has no stream core, or not this one. */
-enum dxp_core { DXP_CORE_PASS, DXP_CORE_ADD, DXP_CORE_CHECKSUM, DXP_CORE_KERNEL };
 DXP_API int dxp_core_set(struct dxp_xpu *xpu, enum dxp_core core, uint32_t operand);
 /* Returns this host's setting of the stream core. For CHECKSUM, *result is the sum of all words of
  * this host's last stream, modulo 2^64. */

@@ -197,7 +197,7 @@ static int first_stage(struct rv32_clang *c, const char *folder, const struct rv
 	const char *const more[] = {"-cl-kernel-arg-info", "-Wno-linker-warnings", "-Wno-format",
 				    /* for messages; src/rv32/image_lines.c reads version 4 */
 				    "-gline-tables-only", "-gdwarf-4",
-				    /* optimization must follow the edit */
+				    /* no optimization before rv32_edit.c has changed the text */
 				    "-Xclang", "-disable-llvm-passes", "-Xclang",
 				    "-mlink-builtin-bitcode", "-Xclang", c->bitcode, "-Xclang",
 				    "-mlink-builtin-bitcode", "-Xclang", c->libclc};

@@ -29,7 +29,7 @@ static bool line_next(struct edit_span *rest, struct edit_span *line)
 	return true;
 }
 
-/* Decimal; advances *at. False: no number. */
+/* Reads a decimal number and sets *at behind it. False: there is no number. */
 static bool number_read(const char **at, const char *end, size_t *out)
 {
 	size_t value = 0;

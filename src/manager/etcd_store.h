@@ -71,7 +71,7 @@ int etcd_fabric_check(const struct etcd_store *s, const char *value);
 #define ETCD_IMPORTING "importing" /* a key that exists while an import runs: its digest */
 /* The contract of store.h. */
 int etcd_import_mark(struct store *base, const char *digest);
-/* Checks the value of that key. DXP_EUNSUPPORTED: of another import, logged. */
+/* Checks the value of ETCD_IMPORTING. DXP_EUNSUPPORTED: another import wrote it (logged). */
 int etcd_import_check(struct etcd_store *s, const char *value);
 
 /* etcd_lease.c: the contracts of store.h. */

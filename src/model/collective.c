@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each rank's operations, computed from their number. */
+/* Computes the n-th operation of each rank in a collective from n. */
 #include "model/collective.h"
 
 #include <string.h>

@@ -10,8 +10,8 @@
 #include "node/internal.h"
 #include "node/limits.h"
 
-/* The manager has proved the key in the row, so the node table decides for both sides, and no one
- * else. */
+/* The manager has verified the key in the row, so the node table alone decides, and both sides see
+ * the same. */
 const uint8_t *protect_peer_key(void *node, uint16_t id)
 {
 	const struct node *n = node;

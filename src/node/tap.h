@@ -60,13 +60,14 @@ _Static_assert(sizeof(struct tap_record) % 8 == 0, "records stay aligned");
 /* Functions that the node calls. */
 struct tap;
 
-/* Opens the tap, and the file of DXP_TRACE if that is set. Errors of the file are only logged.
- * `own`: the node's address; `name`: its name. DXP_ENOMEM. */
 struct tap_options {
 	struct udp_address own;
 	const char *name;
 	uint32_t number; /* number of the node in its process; the first one has 1 */
 };
+
+/* Opens the tap, and the file of DXP_TRACE if that is set. Errors of the file are only logged.
+ * `own`: the node's address; `name`: its name. DXP_ENOMEM. */
 int tap_open(const struct tap_options *options, struct tap **out);
 void tap_close(struct tap *t);
 

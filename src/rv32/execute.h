@@ -128,7 +128,7 @@ struct warp {
 struct execute {
 	const step_fn *full, *masked; /* NULL: a lane handler */
 	void (*run)(struct warp *w, struct step *s);
-	/* Running lanes. */
+	/* Sets the lanes that run. */
 	void (*set_mask)(struct warp *w, uint32_t mask);
 };
 

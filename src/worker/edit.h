@@ -8,7 +8,7 @@
 
 /* Space for `needs` and the bytes of `data` follow the struct. */
 struct worker_edit {
-	uint64_t event;       /* that completes this command, or 0 */
+	uint64_t event;       /* event of this command, or 0 */
 	uint64_t from, to;    /* device addresses; `from` only for COPY */
 	struct dxp_rect rect; /* COPY, FILL */
 	uint16_t bytes;       /* of the whole edit */

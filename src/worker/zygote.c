@@ -69,7 +69,8 @@ static void given_close(struct given *g)
 			close(g->fds[i]);
 }
 
-/* Above all final numbers, so that a later dup2() overwrites none. */
+/* Duplicates the descriptors to numbers above all final ones, so that a later dup2() overwrites
+ * none. */
 static bool given_make(const struct zygote *z, int socket, struct given *out)
 {
 	const int from[] = {socket, z->news_fd, z->options.wakeup_fd};

@@ -31,7 +31,7 @@ static char text[ENGINE_TEXT_BYTES], *ptx;
 static atomic_uint interrupts;
 static uint8_t host[1 << 20];
 
-/* NULL with a real driver. */
+/* The fake driver's functions; NULL with a real driver. */
 #define MEMBER(type, name, parameters) static type(*name) parameters;
 FAKE_CUDA_FUNCTIONS(MEMBER)
 #undef MEMBER

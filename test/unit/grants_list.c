@@ -7,7 +7,7 @@
 
 static const uint8_t key[FABRIC_KEY_BYTES] = {1};
 
-/* It must be sealed with this key. */
+/* Opens and decodes a page, which must be sealed with this key. */
 static int page_open(const uint8_t *frame, size_t bytes, struct mac *mac, struct grants_page *out)
 {
 	struct wire_header header;

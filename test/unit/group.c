@@ -311,7 +311,7 @@ static void group__nan_and_infinity(void **state)
 
 /* ---- order ---- */
 
-/* It waits for one member's event, and a read for it. */
+/* A collective waits for one member's event, and a read waits for the collective. */
 static void group__events(void **state)
 {
 	struct rig *r = *state;

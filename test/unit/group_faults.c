@@ -132,7 +132,7 @@ static void group__freed_buffer(void **state)
 	dxp_group_destroy(g);
 }
 
-/* It does not run after a failed event. */
+/* A collective does not run after a failed event. */
 static void group__failed_wait(void **state)
 {
 	struct rig *r = *state;
@@ -223,7 +223,7 @@ static void group__member_dies(void **state)
 	dxp_group_destroy(g);
 }
 
-/* Before the creation of the group, or before an operation. */
+/* A member is dead before the creation of the group, or before an operation. */
 static void group__member_is_dead(void **state)
 {
 	struct rig *r = *state;

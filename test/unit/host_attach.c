@@ -143,7 +143,7 @@ static void attach__reports_when_all_are_in_use(void **state)
 	struct dxp_nic *nic = nic_serve("mine", NULL);
 	struct dxp_function *all[7], *zero, *own;
 
-	/* before other processes can get them */
+	/* this process takes two functions before others can get them */
 	ok(dxp_nic_function(nic, NULL, &zero));
 	ok(dxp_nic_function(nic, "own", &own)); /* one of the seven other functions */
 	for (int i = 0; i < 6; i++)

@@ -91,7 +91,8 @@ static void completions__begun_before_the_request(void **state)
 	for (int wanted = 0; wanted < 2; wanted++) {
 		dxp_completions_begun(w->fabric, wanted);
 		dxp_event event = run_after(w, w->one, "endless", NULL, 0);
-		/* Its completion is reported after the other command's start. */
+		/* The xPU reports the completion of "ok" only after it reported the start of
+		 * "endless". */
 		ok(ended(w, run_after(w, w->one, "ok", NULL, 0)));
 		ok(dxp_event_notify(w->fabric, event, 6));
 		assert_int_equal(dxp_completions(w->fabric, &c, 1, 0), wanted);

@@ -57,7 +57,7 @@ static void events__oldest_waits_for_the_oldest(void **state)
 	events_destroy(&e);
 }
 
-/* They use no ring entries and are still found. */
+/* Events that are kept use no ring entries and are still found. */
 static void events__kept_ones_use_no_space(void **state)
 {
 	struct events e;

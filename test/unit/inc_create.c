@@ -302,7 +302,7 @@ static void create__replayed_query(void **state)
 	rig_close(&r);
 }
 
-/* The first QUERY of r->drop through spine 2, the spine of lower index. */
+/* Loses the first QUERY of member r->drop through spine 2, the spine of lower index. */
 static unsigned first_way_lost(struct rig *r, const struct rig_packet *p)
 {
 	struct inc_packet packet;

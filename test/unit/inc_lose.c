@@ -268,7 +268,8 @@ static void lose__member_that_was_cut_off_ends_too(void **state)
 	rig_close(&r);
 }
 
-/* It reports that it does not know the group, so no member waits for the deadline. */
+/* A switch that restarts reports that it does not know the group, so no member waits for the
+ * deadline. */
 static void lose__forgotten_group_is_noticed_at_once(void **state)
 {
 	struct rig r;

@@ -212,7 +212,8 @@ static inline void rig_settle(struct rig *r)
 		rig_deliver(r);
 }
 
-/* Then advances to the next deadline before `end_ns`; false: there is none. */
+/* Delivers all packets, then advances to the next deadline before `end_ns`; false: there is none.
+ */
 static inline bool rig_step(struct rig *r, uint64_t end_ns)
 {
 	rig_settle(r);

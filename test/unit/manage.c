@@ -339,7 +339,7 @@ static void manage_answer__never_longer_than_requested(void **state)
 	assert_int_equal(strlen(out.text), MANAGE_TEXT_BYTES - 1);
 }
 
-/* So a manager does not amplify traffic. */
+/* No rejection is longer than its request, so a manager does not amplify traffic. */
 static void manage_requests__are_as_long_as_a_rejection(void **state)
 {
 	static const uint8_t requests[] = {WIRE_RENEW, WIRE_LEAVE, WIRE_ASSIGN, WIRE_STATUS};

@@ -84,7 +84,7 @@ static void schedule__runs_a_text(void **state)
 	assert_int_equal(last, (100 + 40 + 1000 + 150 + 250) * NS);
 }
 
-/* They use the rank's processor as they become ready. */
+/* Independent operations use the rank's processor as they become ready. */
 static void schedule__independent_operations_overlap(void **state)
 {
 	int64_t last;

@@ -73,7 +73,7 @@ static void engine_build__headers(void **state)
 	assert_int_equal(files_in(cache_folder, "dxp-build-"), 0);
 }
 
-/* It has the host's file names and no path of the node. */
+/* The log has the host's file names and no path of the node. */
 static void engine_build__log_of_headers(void **state)
 {
 	const struct engine_file files[] = {

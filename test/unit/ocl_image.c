@@ -174,7 +174,7 @@ static void buffer_copied(size_t width)
 		assert_int_equal(rig_memory(RIG_BYTES / 2)[i], i < 4 * width ? 6 : 5);
 }
 
-/* They may be wider than other images. */
+/* Images of buffers may be wider than other images. */
 static void engine_run__image_buffers(void **state)
 {
 	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);

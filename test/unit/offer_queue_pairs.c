@@ -213,7 +213,7 @@ static void list__whole_functions_and_queue_pairs(void **state)
 	assert_int_equal(rows_get(r, rows), NIC_FUNCTIONS);
 }
 
-/* They apply to the whole function, so to all its users. */
+/* A weight and a reset apply to the whole function, so to all its users. */
 static void manage__a_function_with_several_users(void **state)
 {
 	struct rig *r = *state;

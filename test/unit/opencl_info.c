@@ -49,7 +49,7 @@ static void object__ends_without_references_and_holds(void **state)
 	object_drop(NULL);
 }
 
-/* Even after other objects of its kind were created. */
+/* A stale handle is rejected even after other objects of its kind were created. */
 static void object__stale_handle_is_reported(void **state)
 {
 	struct thing *t = object_new(OBJECT_PROGRAM, sizeof(*t)), *others[32];

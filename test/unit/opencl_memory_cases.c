@@ -204,7 +204,7 @@ static void migrate__before_it_is_wanted(void **state)
 
 /* ---- failures ---- */
 
-/* They cannot be read until they are written again. */
+/* Bytes that only the lost device had cannot be read until they are written again. */
 static void lost__what_only_it_had(void **state)
 {
 	cl_mem m = buffer(0, 8 * KIB, NULL);

@@ -69,7 +69,7 @@ static void path_changes__slow(void **state)
 	assert_int_equal(change.kind, EVENT_PATH_RESTORED);
 }
 
-/* All paths have 5 ms: that is what is typical here. */
+/* No path is reported as slow, because 5 ms is typical for all paths of this node. */
 static void path_changes__far_away(void **state)
 {
 	struct probe *p = probe_with(5 * MS_NS);

@@ -54,7 +54,7 @@ static void programs__thousands_are_found(void **state)
 	programs_clear(&p);
 }
 
-/* So other programs do not slow down a launch. */
+/* Chains stay short, so other programs do not slow down a launch. */
 static void programs__chains_stay_short(void **state)
 {
 	struct programs p = {0};

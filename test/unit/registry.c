@@ -325,7 +325,7 @@ static void registry__wrong_key(void **state)
 	fabric_destroy(f);
 }
 
-/* They create no node, and few answers, none longer than a JOIN. */
+/* JOINs with wrong keys create no node, and get few answers, none longer than a JOIN. */
 static void registry__a_flood_of_wrong_keys(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
@@ -386,7 +386,7 @@ static void recorded_kill(struct fabric *f, size_t index)
 	fabric_member_kill(&f->members[index]);
 }
 
-/* They neither revive the xPU nor keep its next process from joining. */
+/* Recorded messages neither revive the xPU nor keep its next process from joining. */
 static void registry__records_revive_no_dead_node_after_a_restart(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 0);
@@ -410,7 +410,7 @@ static void registry__records_revive_no_dead_node_after_a_restart(void **state)
 	fabric_destroy(f);
 }
 
-/* They neither move the node nor change its lease. */
+/* Recorded messages neither move the node nor change its lease. */
 static void registry__records_change_no_live_node_after_a_restart(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 0);

@@ -108,7 +108,7 @@ static void registry_advertise__a_second_node_at_the_same_address(void **state)
 	fabric_destroy(f);
 }
 
-/* It gets the address even if the other advertised it first, and keeps it. */
+/* The node at the address gets it even if the other advertised it first, and keeps it. */
 static void registry_advertise__the_sender_at_the_address_wins(void **state)
 {
 	struct fabric *f = world();
@@ -127,7 +127,7 @@ static void registry_advertise__the_sender_at_the_address_wins(void **state)
 	fabric_destroy(f);
 }
 
-/* It receives nothing there, so the node that advertised the address keeps its entry. */
+/* The forger receives nothing at the address, so the node that advertised it keeps its entry. */
 static void registry_advertise__a_forged_source_address_ends_no_node(void **state)
 {
 	struct fabric *f = world();

@@ -348,7 +348,7 @@ static void rv32_core__private_is_fresh(void **state)
 	rig_destroy(g);
 }
 
-/* They execute together again behind the calls. */
+/* Lanes that call different functions execute together again behind the calls. */
 static void rv32_core__indirect_calls(void **state)
 {
 	struct rig *g = rig_create();
@@ -388,7 +388,7 @@ static void record(void *context, uint32_t warp, uint32_t pc, uint32_t mask,
 	masks[(pc - RV32_CODE_BASE) / 4] = mask;
 }
 
-/* It lists each instruction with its lanes, and leaves the counters. */
+/* The trace lists each instruction with its lanes, and leaves the counters. */
 static void rv32_core__trace(void **state)
 {
 	struct rig *g = rig_create();

@@ -310,7 +310,7 @@ static void rv32_execute__dynamic_rounding(void **state)
 	rig_destroy(g);
 }
 
-/* Even as the destination of any instruction. */
+/* Register x0 stays 0, even as the destination of any instruction. */
 static void rv32_execute__x0(void **state)
 {
 	struct rig *g = rig_create();

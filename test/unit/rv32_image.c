@@ -59,7 +59,7 @@ static void rv32_image_link__kernels(void **state)
 	assert_int_equal(k->parameters[1].space, RV32_SPACE_VALUE);
 	assert_int_equal(k->parameters[2].space, RV32_SPACE_LOCAL);
 	assert_int_equal(k->local_bytes, 32);
-	/* the same local addresses, as only one kernel runs */
+	/* both kernels use the same local addresses, because only one runs at a time */
 	assert_int_equal(rv32_image_kernel(image, "other")->local_bytes, 4);
 	assert_string_equal(rv32_image_symbol(image, k->entry)->name, "small");
 	assert_int_equal(rv32_image_symbol(image, k->entry)->address, k->entry);

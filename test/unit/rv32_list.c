@@ -432,7 +432,7 @@ static void rv32_list__clang_agrees(void **state)
 	seen_free(&s);
 }
 
-/* It has labels of functions and branches, and relocations. */
+/* The list of an object has labels of functions and branches, and relocations. */
 static void rv32_list__object(void **state)
 {
 	char text[RV32_IMAGE_TEXT_BYTES];
@@ -468,7 +468,7 @@ static void rv32_list__branches(void **state)
 	seen_free(&s);
 }
 
-/* It is listed, or rejected with a message. */
+/* A damaged file is listed, or rejected with a message. */
 static void rv32_list__damaged(void **state)
 {
 	char text[RV32_IMAGE_TEXT_BYTES];

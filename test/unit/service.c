@@ -95,7 +95,7 @@ static void service_ready__bad_names(void **state)
 	fails("/nonexistent/notify", "cannot report to the service manager");
 }
 
-/* It is closed unless it is 0, 1 or 2. */
+/* The descriptor is closed after the message, unless it is 0, 1 or 2. */
 static void service_ready__descriptor(void **state)
 {
 	char text[8] = "";

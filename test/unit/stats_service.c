@@ -275,7 +275,7 @@ static void request__rejects_other_lengths_and_parts(void **state)
 
 /* ---- the reader ---- */
 
-/* It restarts r->restarts times after its first page. */
+/* Answers a request as a switch, which restarts r->restarts times after its first page. */
 static size_t switch_serve(struct rig *r, size_t bytes)
 {
 	struct stats_request request;
@@ -498,7 +498,7 @@ static void neighbours__have_usable_addresses(void **state)
 	assert_false(stats_neighbour_get(&v[1], &above, &ip));
 }
 
-/* It answers each request, so it is never silent. */
+/* The switch answers each request, so it is never silent, but its list never ends. */
 static void service_query__ends_although_answers_do_not(void **state)
 {
 	struct rig *r = *state;

@@ -374,7 +374,8 @@ static void node_arm__polls_only_while_armed(void **state)
 			status = dxp_sent_wait(node_window(e.node), &event, 1000);
 		assert_int_equal(status, DXP_OK);
 	}
-	/* without a wakeup; CPU time shows no polling, because a polling node yields */
+	/* the armed node still polls and needs no wakeup; its CPU time would not show that, because
+	 * a polling node yields */
 	assert_int_equal(dxp_load_acquire(&node_window(e.node)->need_wakeup), 0);
 	node_arm(e.node, -1);
 	assert_true(sleeps(&e));

@@ -283,7 +283,8 @@ static void web_api__documents(void **state)
 	assert_true(a.stream);
 }
 
-/* They come with a later reading, and only for as many nodes as the server reads in detail. */
+/* Details of a node come with a later reading, and only for as many nodes as the server reads in
+ * detail. */
 static void web_api__details(void **state)
 {
 	struct rig *r = *state;

@@ -54,7 +54,7 @@ static inline struct web_snapshot *web_rig_snapshot(const struct web_rig_node *n
 	return s;
 }
 
-/* After one reading. */
+/* Returns the state after one reading of these nodes. */
 static inline struct web_state *web_rig_state(const struct web_rig_node *nodes, size_t count)
 {
 	const struct udp_address manager = address_v4(0x7f000001, 4795);

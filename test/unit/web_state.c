@@ -69,7 +69,7 @@ static void web_snapshot__rates(void **state)
 	web_snapshot_release(b);
 }
 
-/* Its text must not be empty. */
+/* Returns whether such an event is logged. The text of each event must not be empty. */
 static bool logged(struct web_state *w, const char *kind, const char *subject)
 {
 	json_t *page = web_state_events(w, 0, WEB_EVENTS), *row;

@@ -164,13 +164,14 @@ struct program_begin {
 };
 cl_int program_build_begin(const struct program_begin *b);
 
-/* Creates a recipe from the source of `p`, files of the host, and `headers` of clCompileProgram
- * (NULL: none). */
+/* Headers of clCompileProgram. */
 struct program_headers {
 	cl_uint count;
 	const cl_program *programs;
 	const char *const *names;
 };
+
+/* Creates a recipe from the source of `p`, files of the host, and `headers` (NULL: none). */
 cl_int package_make(cl_program p, enum dxp_program_kind kind, const char *options,
 		    const struct program_headers *headers, struct recipe **out);
 
