@@ -197,8 +197,8 @@ static const struct option_row rows[] = {
 	 OPTION_FLAG, &a.no_icrc_check},
 	{"list", "WHO",
 	 "who reads the groups and refusals of this switch by `dxp inc`: members (default): this "
-	 "machine all, another one the groups of which it has members or a switch, and its own "
-	 "refusals; any: all programs read all",
+	 "machine all, another one the groups of which it has members or a switch, and refusals "
+	 "without the address and group of others; any: all programs read all",
 	 OPTION_PARSED, &a.list_any, .parse = list_parse, .initial = "members"},
 	{"name", "NAME", "name that `dxp inc` shows, up to 31 characters; default the host name",
 	 OPTION_PARSED, &a.name, .parse = name_parse},

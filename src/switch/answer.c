@@ -130,6 +130,8 @@ static const struct rejection *rejection_at(const struct sw *s, unsigned index, 
 	return &s->statuses[index - INC_CAUSES];
 }
 
+/* Every reader gets the reasons and their counts, because a row has only the last rejected address:
+ * several members of a rejected group would not find their reason. */
 static void rejections_answer(const struct sw *s, uint32_t reader, uint64_t now_ns,
 			      struct inc_answer *out)
 {
@@ -137,15 +139,16 @@ static void rejections_answer(const struct sw *s, uint32_t reader, uint64_t now_
 		uint8_t cause;
 		const struct rejection *r = rejection_at(s, i, &cause);
 
-		if (r->count == 0 || !(sees_all(s, reader) || r->last_ip == reader))
+		if (r->count == 0)
 			continue;
+		const bool own = sees_all(s, reader) || r->last_ip == reader;
 		if (out->total++ >= out->first && out->count < INC_ROWS_MAX)
 			out->refusals[out->count++] = (struct inc_refusal_row){
 				.cause = cause,
 				.count = r->count,
 				.last_ms_ago = (now_ns - r->last_ns) / MS_NS,
-				.last_ip = r->last_ip,
-				.last_group = r->last_group,
+				.last_ip = own ? r->last_ip : 0,
+				.last_group = own ? r->last_group : 0,
 			};
 	}
 }

@@ -48,7 +48,7 @@ struct sw_options {
 	uint16_t window;        /* segments of a group in flight; 0: SWITCH_WINDOW_DEFAULT */
 	uint32_t refused_per_s; /* with other answers; 0: 1000 */
 	bool no_icrc_check;
-	bool list_any; /* INQUIREs of any machine get the rows of all groups and refusals */
+	bool list_any; /* INQUIREs of any machine get all rows whole */
 	/* of compatible groups (sup_mpi_type): 1 << enum dxp_inc_mode; 0: all */
 	uint16_t modes;
 	struct sw_kernel kernel;
@@ -106,8 +106,9 @@ unsigned switch_below(const struct sw *s, uint64_t now_ns, uint32_t *ips, unsign
 /* Rows for the inquiry `q` of `dxp inc` (docs/reference/wire.md). */
 void switch_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now_ns,
 		   struct inc_answer *out);
-/* The same, without groups and refusals that do not concern the machine with the address `reader`,
- * unless it is this one or list_any is set; 0: all. */
+/* The same, without groups that do not concern the machine with the address `reader`, and without
+ * the address and group of another machine's rejection, unless it is this one or list_any is set;
+ * 0: all. */
 void switch_answer_to(const struct sw *s, const struct inc_inquiry *q, uint32_t reader,
 		      uint64_t now_ns, struct inc_answer *out);
 
