@@ -18,7 +18,7 @@ readonly here B=$scratch/fabric-b C=$scratch/fabric-c D=$scratch/fabric-d
 
 # value NAME: prints a number of the fabric key's state at the manager.
 value() {
-	dxp keys show --json | sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p"
+	dxp keys show --json | sed -n "/\"fabric\": {/,/}/s/.*\"$1\": \([0-9.]*\).*/\1/p"
 }
 
 # is_generation NUMBER: whether the manager has rotated the key so often.
