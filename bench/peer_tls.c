@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,7 @@ static int tls_open(struct peer_end *e)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	const int one = 1;
 
+	signal(SIGPIPE, SIG_IGN); /* SSL_write reports a closed connection */
 	e->state = t;
 	if (!t || fd < 0)
 		return DXP_ENOMEM;

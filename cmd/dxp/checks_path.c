@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks the network path to xPUs: node table, grant, data port. For xPUs that answer, also checks
  * version, round trip, path MTU, loss and interface. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #include "wire/manage.h"
 #include "xpu/cfg.h"
 
-#define PATH_CHECKS  8
+#define PATH_CHECKS  9 /* of one xPU: node table, data port, and those of path_measure() */
 #define READS        100
 #define PUT_BYTES    (1u << 20)
 #define PUT_PACKETS  1000u /* packets: one lost packet is 0.1 % */
@@ -43,10 +44,12 @@ struct paths {
 	struct path *all;
 	size_t count;
 	struct check_list *out;
+	size_t space; /* of out->checks */
 };
 
 static struct check *check_add(struct paths *p, const struct node_entry *row)
 {
+	assert(p->out->count < p->space);
 	struct check *c = &p->out->checks[p->out->count++];
 
 	memset(c, 0, sizeof(*c));
@@ -390,7 +393,8 @@ int checks_paths(const struct session_options *options, const char *name, struct
 
 	if (inquiry_run(&q, &p.table) != DXP_OK)
 		return DXP_OK; /* the check of the manager has reported this failure */
-	out->checks = calloc(PATH_CHECKS * query_nodes(p.table, &rows) + 1, sizeof(*out->checks));
+	p.space = PATH_CHECKS * query_nodes(p.table, &rows) + 1;
+	out->checks = calloc(p.space, sizeof(*out->checks));
 	if (!out->checks) {
 		query_destroy(p.table);
 		return DXP_ENOMEM;

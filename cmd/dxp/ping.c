@@ -39,7 +39,7 @@ static int rounds(struct ping *p, struct dxp_xpu *xpu)
 		status = p->size ? dxp_mem_read(xpu, to, 0, p->size)
 				 : dxp_reg_read(xpu, 0, &word, 1);
 		p->times_ns[i] = clock_now_ns() - p->begin_ns;
-		if (p->interval_ms && i + 1 < p->count)
+		if (status == DXP_OK && p->interval_ms && i + 1 < p->count)
 			poll(NULL, 0, (int)p->interval_ms);
 	}
 	if (p->size)

@@ -59,9 +59,9 @@ enum dxp_way { DXP_WAY_AUTO, DXP_WAY_RING, DXP_WAY_TREE, DXP_WAY_SWITCH, DXP_WAY
 /* Options of a group. All zero: the defaults. */
 struct dxp_group_options {
 	enum dxp_way way;
-	/* Most bytes of device memory that the group allocates at each member; 0: 8 MiB; at least
-	 * 64 KiB. With less memory, long operations exchange less data at a time, and short ones
-	 * use trees with fewer branches. */
+	/* Most bytes of device memory that the group allocates at each member for operations, and
+	 * again for fused ones that are copied; 0: 8 MiB; at least 64 KiB. With less memory, long
+	 * operations exchange less data at a time, and short ones use trees with fewer branches. */
 	uint64_t scratch_bytes;
 };
 
@@ -181,11 +181,12 @@ DXP_API int dxp_barrier(struct dxp_group *group, const struct dxp_collective *co
 /* Collects the group's allreduces from here to dxp_fusion_end(), which starts them: neighbours of
  * the same type, reduction and way as one allreduce. This saves the time of many short ones.
  * Without a copy:   each member's inputs and outputs follow each other without gaps, in the order
- *                   of the calls.
- * With copies:      otherwise, up to 64 KiB together, from 8 members on 128 KiB for each member.
- *                   Each xPU copies them to scratch memory and back.
- * Not fused:        an allreduce that uses an output, or overwrites an input, of an earlier one.
- * Order:   as without fusion. Another operation of the group starts the collected ones first.
+ *                   of the calls, and from_bytes and to_bytes of the first call reach to the end
+ *                   of the last one.
+ * With copies:      otherwise, up to 64 KiB together, from 8 members on 128 KiB for each member,
+ *                   and at most scratch_bytes. Each xPU copies them to memory of the group and
+ * back. Not fused:        an allreduce that uses an output, or overwrites an input, of an earlier
+ * one. Order:   as without fusion. Another operation of the group starts the collected ones first.
  *          dxp_group_wait() does not. dxp_group_destroy() drops them.
  * Owner:   wait lists are copied. `events` and `started` must stay valid until dxp_fusion_end(),
  *          which sets them.
@@ -193,8 +194,9 @@ DXP_API int dxp_barrier(struct dxp_group *group, const struct dxp_collective *co
  *          allreduce with bad arguments fails in its own call and is not collected. */
 DXP_API int dxp_fusion_begin(struct dxp_group *group);
 /* Starts the collected allreduces, without a round trip.
- * Errors: those of allreduces. Allreduces after the failed one are dropped, and their events are
- *         not set. DXP_EINVAL: no fusion has begun. */
+ * Errors: those of allreduces, also of those that another operation has started. Allreduces after
+ *         the failed one are dropped, and their events are not set. DXP_EINVAL: no fusion has
+ *         begun. */
 DXP_API int dxp_fusion_end(struct dxp_group *group);
 
 /* Do what the operations of the same names do, for a struct of `bytes` bytes, which may be of an

@@ -16,15 +16,17 @@ int cuda_window_map(struct engine_cuda *c, void *window, uint64_t bytes, uint64_
 			c->cu->cuMemHostUnregister(window);
 	}
 	if (error != CUDA_OK)
-		snprintf(
-			text, ENGINE_TEXT_BYTES,
-			"the NIC's window of %llu bytes cannot be mapped for kernels: %.120s (%d); "
-			"raise the limit of locked memory (\"ulimit -l\", LimitMEMLOCK=)",
-			(unsigned long long)bytes, cuda_error_text(c->cu, error), error);
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "the NIC's window of %llu bytes cannot be mapped for kernels: %.120s "
+			 "(%d)%s",
+			 (unsigned long long)bytes, cuda_error_text(c->cu, error), error,
+			 error == CUDA_OUT_OF_MEMORY ? "; raise the limit of locked memory "
+						       "(\"ulimit -l\", LimitMEMLOCK=)"
+						     : "; restart the xPU");
 	return cuda_check(c, error);
 }
 
 void cuda_window_unmap(struct engine_cuda *c, void *window)
 {
-	c->cu->cuMemHostUnregister(window);
+	cuda_check(c, c->cu->cuMemHostUnregister(window));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuses short allreduces: collects them, and starts neighbours as one. If their buffers have gaps,
  * the data passes through memory of the group. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,9 @@ struct call {
 
 struct fusion {
 	struct call *first, **end; /* in the order of the calls */
+	/* first failure of calls that another operation has started; for dxp_fusion_end() */
+	int status;
+	char text[256];
 };
 
 /* Calls that become one allreduce. */
@@ -100,16 +104,26 @@ static bool depends(const struct dxp_group *g, const struct dxp_collective *earl
 	return false;
 }
 
-static bool follows(const struct dxp_group *g, const struct dxp_collective *a,
-		    const struct dxp_collective *b)
+/* Returns true if a call begins where the batch ends, in memory that the first call may use. So all
+ * are in one allocation: those of other allocations may be neighbours, too. */
+static bool follows(const struct dxp_group *g, const struct batch *b,
+		    const struct dxp_collective *c)
 {
-	const uint64_t bytes = call_bytes(a);
+	const uint64_t before = b->elements * dxp_type_bytes(c->type);
+	const uint64_t bytes = before + call_bytes(c);
 
-	for (uint32_t m = 0; m < g->members; m++)
-		if (a->parts[m].from + bytes != b->parts[m].from ||
-		    a->parts[m].to + bytes != b->parts[m].to)
+	for (uint32_t m = 0; m < g->members; m++) {
+		const struct dxp_part *first = &b->calls[0]->parts[m], *p = &c->parts[m];
+		if (first->from + before != p->from || first->to + before != p->to ||
+		    first->from_bytes < bytes || first->to_bytes < bytes)
 			return false;
+	}
 	return true;
+}
+
+static uint64_t copied_bytes_max(const struct dxp_group *g)
+{
+	return min_u64(plan_switched_bytes(g->members), g->options.scratch_bytes);
 }
 
 /* Adds a call to the batch, or returns false if it must be in another one. */
@@ -122,10 +136,10 @@ static bool batch_add(const struct dxp_group *g, struct batch *b, struct dxp_col
 	if (b->count == COLLECTIVE_FUSED)
 		return false;
 	if (last) {
-		gapless = b->gapless && follows(g, last, c);
+		gapless = b->gapless && follows(g, b, c);
 		if (c->type != last->type || c->reduction != last->reduction ||
 		    group_way(g, c) != group_way(g, last) || !c->count || !last->count ||
-		    (!gapless && bytes > plan_switched_bytes(g->members)))
+		    (!gapless && bytes > copied_bytes_max(g)))
 			return false;
 		for (uint32_t i = 0; i < b->count; i++)
 			if (depends(g, b->calls[i], c))
@@ -251,6 +265,10 @@ int group_fusion_flush(struct dxp_group *g)
 		status = batch_start(g, &b);
 	}
 	calls_free(g->fusion);
+	if (status != DXP_OK && g->fusion->status == DXP_OK) {
+		g->fusion->status = status;
+		snprintf(g->fusion->text, sizeof(g->fusion->text), "%s", error_text());
+	}
 	return status;
 }
 
@@ -288,16 +306,20 @@ int dxp_fusion_begin(struct dxp_group *group)
 	return status;
 }
 
+static int end(struct dxp_group *g)
+{
+	if (!g->fusion)
+		return error_set(DXP_EINVAL,
+				 "fusion: none has begun; call dxp_fusion_begin() first");
+	(void)group_fusion_flush(g);
+	return g->fusion->status == DXP_OK ? DXP_OK
+					   : error_set(g->fusion->status, "%s", g->fusion->text);
+}
+
 int dxp_fusion_end(struct dxp_group *group)
 {
-	int status;
-
 	pthread_mutex_lock(&group->lock);
-	if (group->fusion)
-		status = group_fusion_flush(group);
-	else
-		status = error_set(DXP_EINVAL,
-				   "fusion: none has begun; call dxp_fusion_begin() first");
+	int status = end(group);
 	group_fusion_drop(group);
 	pthread_mutex_unlock(&group->lock);
 	return status;

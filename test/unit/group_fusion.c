@@ -100,13 +100,11 @@ static void outputs_check(const struct tensors *t)
 static int tensor_start(struct dxp_group *g, struct tensors *t, uint32_t k, const dxp_event *wait,
 			uint32_t wait_count)
 {
-	const uint64_t bytes = t->elements[k] * sizeof(int32_t);
-
 	for (uint32_t m = 0; m < GROUP; m++)
 		t->parts[m] = (struct dxp_part){t->rig->from[m] + t->from[k],
-						bytes,
+						BUFFER_BYTES - t->from[k],
 						t->rig->to[m] + t->to[k],
-						bytes,
+						BUFFER_BYTES - t->to[k],
 						wait,
 						wait_count};
 	return dxp_allreduce(g, &(struct dxp_collective){.parts = t->parts,
@@ -166,6 +164,45 @@ static void group_fusion__with_copies(void **state)
 
 	assert_int_equal(fused_run(*state, &t, DXP_WAY_TREE), 1);
 	assert_int_equal(fused_run(*state, &t, DXP_WAY_RING), 1);
+}
+
+/* Buffers of two allocations may be neighbours, but no command may pass from one to the other. */
+static void group_fusion__neighbouring_allocations(void **state)
+{
+	const uint64_t bytes = 4096;
+	struct rig *r = *state;
+	struct dxp_group *g = group_open(r, GROUP, DXP_WAY_TREE);
+	uint64_t buffers[2][GROUP];
+	int32_t numbers[1024], got[1024];
+
+	for (int i = 0; i < 1024; i++)
+		numbers[i] = i;
+	for (uint32_t m = 0; m < GROUP; m++)
+		for (int k = 0; k < 2; k++) {
+			ok(dxp_mem_alloc(r->xpus[m], bytes, &buffers[k][m]));
+			ok(dxp_mem_write(r->xpus[m], buffers[k][m], numbers, bytes));
+		}
+	ok(dxp_fusion_begin(g));
+	for (int k = 0; k < 2; k++) {
+		struct dxp_part parts[GROUP] = {0};
+		for (uint32_t m = 0; m < GROUP; m++)
+			parts[m] = (struct dxp_part){.from = buffers[k][m],
+						     .from_bytes = bytes,
+						     .to = buffers[k][m],
+						     .to_bytes = bytes};
+		ok(dxp_allreduce(g, &(struct dxp_collective){
+					    .parts = parts, .count = 1024, .type = DXP_INT32}));
+	}
+	ok(dxp_fusion_end(g));
+	ok(dxp_group_wait(g, LONG_NS));
+	for (uint32_t m = 0; m < GROUP; m++)
+		for (int k = 0; k < 2; k++) {
+			ok(dxp_mem_read(r->xpus[m], got, buffers[k][m], bytes));
+			for (int i = 0; i < 1024; i++)
+				assert_int_equal(got[i], (int)GROUP * i);
+			ok(dxp_mem_free(r->xpus[m], buffers[k][m]));
+		}
+	dxp_group_destroy(g);
 }
 
 /* Neighbours with another reduction, or a dependency, are other operations. */
@@ -355,6 +392,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(group_fusion__without_gaps),
 		cmocka_unit_test(group_fusion__with_copies),
+		cmocka_unit_test(group_fusion__neighbouring_allocations),
 		cmocka_unit_test(group_fusion__parts_that_differ),
 		cmocka_unit_test(group_fusion__dependency),
 		cmocka_unit_test(group_fusion__wait_lists),

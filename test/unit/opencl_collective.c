@@ -53,6 +53,11 @@ void dxp_group_destroy(struct dxp_group *group)
 	free(group);
 }
 
+void dxp_group_abort(struct dxp_group *group)
+{
+	group->status = DXP_ECLOSED;
+}
+
 int dxp_group_wait(struct dxp_group *group, uint64_t timeout_ns)
 {
 	assert_int_equal(timeout_ns, 0);
