@@ -30,8 +30,9 @@
 #define FABRIC_EVENTS_MAX 1000000
 /* ns for which a dead host stays visible; then its state becomes NODE_GONE */
 #define FABRIC_KEEP_NS (600ull * 1000 * 1000 * 1000)
-/* ns after which the id of a host that left goes to another host: more than ten leases, so no xPU
- * that is alive still has the old row */
-#define FABRIC_REUSE_NS (60ull * 1000 * 1000 * 1000)
+/* ns after which the id of a host that left goes to another host: many leases, so no xPU that is
+ * alive still has the old row; and longer than a proof of an address is valid, so a recorded JOIN
+ * of that host is worthless */
+#define FABRIC_REUSE_NS (150ull * 1000 * 1000 * 1000)
 
 #endif

@@ -14,6 +14,7 @@ void manager_rotation_start(struct manager_rotation *m, uint64_t wall_ms, uint64
 {
 	m->age_ms = wall_ms > m->row.rotated_ms ? wall_ms - m->row.rotated_ms : 0;
 	m->at_ns = now_ns;
+	m->inherited = m->row.generation != 0;
 }
 
 uint64_t manager_rotation_age_ms(const struct manager_rotation *m, uint64_t now_ns)
@@ -23,10 +24,13 @@ uint64_t manager_rotation_age_ms(const struct manager_rotation *m, uint64_t now_
 
 uint32_t manager_rotation_former_ms(const struct manager_rotation *m, uint64_t now_ns)
 {
-	const uint64_t overlap_ms = m->row.overlap_s * 1000ull;
 	const uint64_t age_ms = manager_rotation_age_ms(m, now_ns);
+	uint64_t end_ms = m->row.overlap_s * 1000ull;
 
-	return m->overlap && age_ms < overlap_ms ? (uint32_t)(overlap_ms - age_ms) : 0;
+	/* Nodes that were alive when the manager stopped have not learned the key yet. */
+	if (m->inherited)
+		end_ms = max_u64(end_ms, m->age_ms + MANAGER_OVERLAP_MIN_S * 1000ull);
+	return m->overlap && age_ms < end_ms ? (uint32_t)min_u64(end_ms - age_ms, UINT32_MAX) : 0;
 }
 
 /* Uses the key pair of the row from now on. False: a key is unusable. */
@@ -94,10 +98,11 @@ static bool rotation_admit(const struct registry *r, const struct channel_reques
 	const uint32_t former_ms = manager_rotation_former_ms(&r->manager, now_ns);
 	const struct roster_node *excluded = excluded_find(r);
 
-	if (request->seconds > MANAGER_OVERLAP_MAX_S) {
+	if (request->seconds < MANAGER_OVERLAP_MIN_S || request->seconds > MANAGER_OVERLAP_MAX_S) {
 		MANAGER_ANSWER(answer, DXP_EINVAL,
-			       "an overlap of the manager's keys lasts at most 40 days (%d s)",
-			       MANAGER_OVERLAP_MAX_S);
+			       "an overlap of the manager's keys lasts %d s to 40 days (%d s): the "
+			       "nodes learn the new key in it",
+			       MANAGER_OVERLAP_MIN_S, MANAGER_OVERLAP_MAX_S);
 		return false;
 	}
 	if (request->uses & CHANNEL_FORCE)
@@ -143,7 +148,7 @@ static void nodes_mark(struct registry *r)
 void manager_key_rotate(struct registry *r, const struct channel_request *request,
 			struct channel_answer *answer, uint64_t now_ns)
 {
-	const struct manager_rotation before = r->manager;
+	struct manager_rotation before = r->manager;
 	uint8_t private_key[KEYS_BYTES], public_key[KEYS_BYTES];
 
 	if (!rotation_admit(r, request, answer, now_ns))
@@ -170,6 +175,7 @@ void manager_key_rotate(struct registry *r, const struct channel_request *reques
 			       "repair");
 	}
 	keys_erase(private_key, sizeof(private_key));
+	keys_erase((uint8_t *)&before.row, sizeof(before.row));
 	if (!good)
 		return;
 	keyring_former_begin(&r->keyring);

@@ -12,6 +12,9 @@
 
 /* s; the ms of an overlap must fit 32 bits */
 #define MANAGER_OVERLAP_MAX_S 3456000
+/* s. Nodes learn the new key only during the overlap: several leases, also after a restart of the
+ * manager. */
+#define MANAGER_OVERLAP_MIN_S 20
 
 /* The key pair as the store has it. */
 struct manager_row {
@@ -25,7 +28,8 @@ struct manager_row {
 struct manager_rotation {
 	struct manager_row row;
 	bool dirty;
-	bool overlap; /* the former key pair is accepted */
+	bool overlap;   /* the former key pair is accepted */
+	bool inherited; /* the rotation was before the start of this manager */
 	uint8_t former_public[KEYS_BYTES];
 	uint64_t age_ms; /* time since the rotation, at `at_ns` */
 	uint64_t at_ns;

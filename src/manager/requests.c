@@ -398,6 +398,24 @@ static struct roster_node *node_add(struct registry *r, const struct node_entry 
 	return n;
 }
 
+/* Returns true if the JOIN is no recorded one. Of a node that the roster has forgotten, no one
+ * knows the number of the last request, so the epoch is not sufficient: the sender must prove that
+ * it receives at its address now. Otherwise answers with what the sender must state. */
+static bool fresh_admit(struct registry *r, const struct udp_address *from,
+			const struct manage_join *join, const struct roster_node *n,
+			uint64_t now_ns)
+{
+	if (registry_proved(r, published(from, join), join->nonce, join->run, now_ns) ||
+	    registry_proved(r, from, join->nonce, join->run, now_ns))
+		return true;
+	if (n)
+		return run_admit(r, from, WIRE_NODE_NONE, join->request, join->nonce, join->run);
+	r->counters.stale++;
+	repeat_request(r, from, WIRE_NODE_NONE, join->request, join->nonce,
+		       registry_proof(r, from, join->nonce, now_ns));
+	return false;
+}
+
 static void join_receive(struct registry *r, const struct udp_address *from,
 			 struct manage_body body, uint64_t now_ns)
 {
@@ -408,12 +426,9 @@ static void join_receive(struct registry *r, const struct udp_address *from,
 		return;
 	}
 	r->claimed = join.self.name;
-	if (!registry_proved(r, published(from, &join), join.nonce, join.run, now_ns) &&
-	    !run_admit(r, from, WIRE_NODE_NONE, join.request, join.nonce, join.run))
-		return;
-	if (!join_key_admit(r, from, &join))
-		return;
 	struct roster_node *n = roster_find_uuid(&r->roster, join.self.uuid);
+	if (!fresh_admit(r, from, &join, n, now_ns) || !join_key_admit(r, from, &join))
+		return;
 	if ((n && !identity_admit(r, from, &join, n, now_ns)) ||
 	    !name_admit(r, from, &join, now_ns) || !address_admit(r, from, &join, now_ns))
 		return;

@@ -27,6 +27,8 @@
 /* interval between these checks after the file could not be recreated */
 #define STORE_LOST_NS (30 * S_NS)
 #define SEND_RETRY_NS (1 * MS_NS)
+/* batches of datagrams that are read before answers are sent */
+#define BATCHES_MAX 16
 
 struct server {
 	struct link *link;
@@ -282,15 +284,18 @@ bool server_operator_token(const struct server *s)
 static void receive(struct server *s)
 {
 	struct datagram_arrival arrivals[DATAGRAM_BATCH];
+	unsigned batches = 0;
 	size_t count;
 
+	/* bounded, because answers, saves and leases wait meanwhile */
 	do {
 		count = link_receive(s->link, arrivals, DATAGRAM_BATCH);
 		const uint64_t now_ns = clock_now_ns();
 		for (size_t i = 0; i < count; i++)
 			registry_receive(s->registry, &arrivals[i].from, arrivals[i].data,
 					 arrivals[i].bytes, now_ns);
-	} while (count == DATAGRAM_BATCH && registry_space(s->registry) >= DATAGRAM_BATCH);
+	} while (count == DATAGRAM_BATCH && ++batches < BATCHES_MAX &&
+		 registry_space(s->registry) >= DATAGRAM_BATCH);
 }
 
 /* Writes the new events to the log of the process. */

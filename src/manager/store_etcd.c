@@ -84,10 +84,13 @@ static int page_load(struct etcd_store *s, struct registry *r, const struct etcd
 				     ? pair_load(s, r, &a->pairs[i], version)
 				     : DXP_EMALFORMED;
 		if (status == DXP_EINVAL || status == DXP_EMALFORMED) {
-			const bool row = strchr(key + strlen(s->prefix), '/') != NULL;
+			const char *name = key + strlen(s->prefix);
+			const bool row = strchr(name, '/') && strncmp(name, "manager/", 8) != 0 &&
+					 strncmp(name, "fabric/", 7) != 0;
 			log_error("%s in etcd is damaged; %s", key,
 				  row ? "delete this key to continue without it"
-				      : "restore etcd from a backup");
+				      : "restore etcd from a backup: without this key, machines "
+					"that know it are lost");
 			return DXP_EMALFORMED;
 		}
 		if (status != DXP_OK)

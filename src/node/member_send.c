@@ -41,7 +41,8 @@ static void wrong_key(struct member *m)
 	if (m->state == MEMBER_JOINING) {
 		member_fail(m, DXP_EAUTH,
 			    m->key ? "the manager at %s does not know this machine's key; run `dxp "
-				     "join HOST TOKEN` with a new token"
+				     "join HOST TOKEN` with a new token, or write the manager's "
+				     "new fingerprint to manager.pub if its key pair was replaced"
 				   : "the manager at %s rejects this key; use the key file of that "
 				     "fabric, or run `dxp join HOST TOKEN`",
 			    member_manager_text(m, address));

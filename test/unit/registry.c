@@ -3,6 +3,7 @@
  * docs/guide/manager.md. */
 #include "test/sim/fabric.h"
 
+#include "manager/internal.h"
 #include "node/limits.h"
 
 static struct fabric *world(enum grants_policy policy, int hosts, int xpus)
@@ -462,9 +463,10 @@ static void registry__forgetting_makes_a_full_table(void **state)
 
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
 	f->members[1].cut = true;
-	join.run = leave.run = run_of(f);
+	leave.run = run_of(f);
 	for (unsigned i = 0; i < FABRIC_NODES_MAX + 50; i++) {
 		join.nonce = leave.nonce = i + 1;
+		join.run = registry_proof(f->registry, &from, join.nonce, f->now_ns);
 		snprintf(join.self.name, sizeof(join.self.name), "brief-%u", i);
 		memcpy(join.self.uuid, &i, sizeof(i));
 		memcpy(leave.uuid, &i, sizeof(i));
@@ -498,10 +500,10 @@ static void registry__a_full_fabric_rejects(void **state)
 	struct mac *mac;
 
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
-	join.run = run_of(f);
 	for (unsigned i = 1; i < FABRIC_NODES_MAX; i++) {
 		struct udp_address from = fabric_address(3000 + i);
 		join.nonce = i;
+		join.run = registry_proof(f->registry, &from, join.nonce, f->now_ns);
 		snprintf(join.self.name, sizeof(join.self.name), "n-%u", i);
 		memcpy(join.self.uuid, &i, sizeof(i));
 		registry_receive(f->registry, &from, frame, manage_join_encode(&join, mac, frame),

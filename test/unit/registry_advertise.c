@@ -154,7 +154,7 @@ static void registry_advertise__a_forged_source_address_ends_no_node(void **stat
 	fabric_run(f, 3 * S_NS);
 	assert_int_equal(member_state(other->m), MEMBER_JOINED);
 	assert_true(address_equal(published(f), &other->self.address));
-	assert_int_equal(registry_counters(f->registry)->unproved, 50);
+	assert_true(registry_counters(f->registry)->stale >= 100);
 	assert_int_equal(registry_counters(f->registry)->joined, 2);
 	fabric_destroy(f);
 }
@@ -180,7 +180,7 @@ static void unadvertised_join(struct fabric *f, const struct udp_address *from)
 	const struct manage_join join = {
 		.request = 1,
 		.nonce = 78,
-		.run = f->registry->epoch,
+		.run = registry_proof(f->registry, from, 78, f->now_ns),
 		.self = {.kind = MANAGE_XPU, .incarnation = 1, .uuid = "forger", .name = "forger"}};
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
 	struct mac *mac;
@@ -212,7 +212,8 @@ static void registry_advertise__a_forged_source_address_blocks_no_node(void **st
 		const struct node_table *table = member_table(f->members[0].m);
 		assert_int_equal(member_state(owner->m) == MEMBER_JOINED, i != NEITHER);
 		assert_int_equal(!node_table_find_name(table, "forger"), i != NEITHER);
-		assert_true(registry_counters(f->registry)->unproved > 0);
+		/* a JOIN from the address itself has the proof already */
+		assert_int_equal(registry_counters(f->registry)->unproved > 0, i != HAS);
 		fabric_destroy(f);
 	}
 }
@@ -232,10 +233,8 @@ static void registry_advertise__an_old_proof_ends_no_node(void **state)
 	join.run = registry_proof(f->registry, &join.self.address, join.nonce, f->now_ns);
 	fabric_run(f, 120 * S_NS);
 	assert_int_equal(forged_join(f, &join), 2);
-	assert_int_equal(registry_counters(f->registry)->unproved, 0);
 	join.run = f->registry->epoch;
 	assert_int_equal(forged_join(f, &join), 2);
-	assert_int_equal(registry_counters(f->registry)->unproved, 1);
 	join.run = registry_proof(f->registry, &join.self.address, join.nonce, f->now_ns);
 	fabric_run(f, 60 * S_NS); /* next period: the proof is still valid */
 	assert_int_equal(forged_join(f, &join), 3);

@@ -69,7 +69,7 @@ void groups_detach(void)
 
 void groups_close(void)
 {
-	/* Nobody waits for outstanding operations any more, and each would delay the exit. */
+	/* The program no longer waits for operations, and each would delay the exit. */
 	for (struct entry *e = leaving; e; e = e->next)
 		dxp_group_abort(e->group);
 	while (leaving) {
