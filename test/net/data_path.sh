@@ -159,6 +159,13 @@ done
 fails "data path blocked: xPU 'high1'" dxp ping "${at[@]}" high1 --count 1
 far nft flush ruleset
 
+say '== all checks of several xPUs'
+doctor --all || : # a check of this machine may fail, which is no error here
+ports=$(grep -Ec '^ok +data port ' "$scratch/doctor" || :)
+[ "$ports" -ge 2 ] || die "fewer than two xPUs answer: $(cat "$scratch/doctor")"
+[ "$(grep -Ec '^(ok|warn|fail) +interface ' "$scratch/doctor")" -eq "$ports" ] ||
+	die "not all xPUs have the last check: $(cat "$scratch/doctor")"
+
 say '== dead xPUs'
 kill -KILL "$daemon"
 tries=0
