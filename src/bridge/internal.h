@@ -66,8 +66,9 @@ struct bridge_transfer {
 	uint8_t step;        /* see bridge_end */
 	uint64_t fail_at;
 	bool over; /* no step is outstanding, and none follows */
-	/* Fed: blocks before `settled` are complete. Of the next BRIDGE_FED_BLOCKS, those with
-	 * their bit, number modulo BRIDGE_FED_BLOCKS, are too. */
+	/* Transfers that are fed: all blocks with a number below `settled` are complete. Of the
+	 * next BRIDGE_FED_BLOCKS blocks, block n is complete if bit n % BRIDGE_FED_BLOCKS is set.
+	 */
 	uint64_t settled;
 	uint64_t settled_bits[BRIDGE_FED_BLOCKS / 64];
 	uint32_t open; /* begun, incomplete blocks */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues of the crossbar: rings of records, each a head and the unbroken datagram. What does not
- * fit before the end goes to the beginning.
+/* The queues of the crossbar are rings of records. A record is a head and one whole datagram. A
+ * record that does not fit before the end of the ring is stored at the beginning.
  *
  * Invariant: released <= read <= written <= released + lines, free-running positions in lines of 64
  * bytes. */

@@ -398,9 +398,10 @@ static struct roster_node *node_add(struct registry *r, const struct node_entry 
 	return n;
 }
 
-/* Returns true if the JOIN is no recorded one. Of a node that the roster has forgotten, no one
- * knows the number of the last request, so the epoch is not sufficient: the sender must prove that
- * it receives at its address now. Otherwise answers with what the sender must state. */
+/* Returns true if the JOIN is new, not recorded and sent again. Otherwise answers with the number
+ * that the sender must state in its next JOIN. For a node in the roster this is the epoch, because
+ * the number of its last request is known. Another sender must prove that it receives at its
+ * address now. */
 static bool fresh_admit(struct registry *r, const struct udp_address *from,
 			const struct manage_join *join, const struct roster_node *n,
 			uint64_t now_ns)

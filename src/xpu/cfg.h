@@ -152,7 +152,7 @@ void cfg_set_task(struct cfg_values *v, const struct cfg_task *task);
 /* Returns 0, or WIRE_NACK_BOUNDS: no such register. */
 uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uint32_t *values);
 
-/* What a host may write: its own task, and the stream core. */
+/* Registers that a host may write: those of its own task and of the stream core. */
 struct cfg_target {
 	struct cfg_task *task;
 	/* the caller of cfg_write() applies the changes */

@@ -165,7 +165,7 @@ struct worker *worker_get(struct tenant *t, int *status)
 	return NULL;
 }
 
-/* What ran when the worker was lost. */
+/* Names the order that the worker ran when it was lost. */
 static void order_describe(const struct order *o, char *out, size_t space)
 {
 	if (o && o->ops->describe)

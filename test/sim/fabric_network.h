@@ -35,7 +35,8 @@ struct fabric_packet {
 	uint8_t *data;
 };
 
-/* What a member learned of a peer from change notifications; it must match the member's table. */
+/* State of a peer, as change notifications reported it to a member. It must match the member's
+ * node table. */
 struct fabric_peer {
 	bool alive, granted;
 	uint64_t incarnation;
