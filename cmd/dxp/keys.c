@@ -76,8 +76,8 @@ static int show(struct keys_command *k)
 {
 	char own[KEY_TEXT_BYTES], manager[KEY_TEXT_BYTES], address[UDP_ADDRESS_TEXT_BYTES];
 	uint8_t public_key[KEYS_BYTES];
-	struct keys_fabric fabric = {0};
-	struct keys_manager pinned = {0};
+	struct key_state fabric = {0};
+	struct key_state pinned = {0};
 	char file[PATH_BYTES], pin[PATH_BYTES];
 	struct admission a;
 
@@ -200,7 +200,7 @@ static int rotate(struct keys_command *k, const struct folder *p)
 	return code;
 }
 
-static int fabric_report(const struct keys_command *k, const struct keys_fabric *f,
+static int fabric_report(const struct keys_command *k, const struct key_state *f,
 			 const char *file)
 {
 	if (k->o.json)
@@ -213,7 +213,7 @@ static int fabric_report(const struct keys_command *k, const struct keys_fabric 
 
 static int fabric_rotate(struct keys_command *k)
 {
-	struct keys_fabric f = {0};
+	struct key_state f = {0};
 	const uint64_t overlap_s =
 		k->overlap_s == OVERLAP_DEFAULT ? strtoull(KEYS_OVERLAP_S, NULL, 10) : k->overlap_s;
 	char file[PATH_BYTES];
@@ -238,7 +238,7 @@ static int fabric_rotate(struct keys_command *k)
 	return code;
 }
 
-static int manager_report(const struct keys_command *k, const struct keys_manager *m,
+static int manager_report(const struct keys_command *k, const struct key_state *m,
 			  const char *file)
 {
 	if (k->o.json)
@@ -253,7 +253,7 @@ static int manager_rotate(struct keys_command *k)
 {
 	const uint64_t overlap_s =
 		k->overlap_s == OVERLAP_DEFAULT ? KEYS_MANAGER_OVERLAP_S : k->overlap_s;
-	struct keys_manager m = {0};
+	struct key_state m = {0};
 	char file[PATH_BYTES];
 
 	if (!key_path(k, "manager.pub", file))
@@ -275,8 +275,8 @@ static int manager_rotate(struct keys_command *k)
 /* Writes the present fabric key, and the present public key of the manager, to the folder. */
 static int fetch(struct keys_command *k)
 {
-	struct keys_fabric f = {0};
-	struct keys_manager m = {0};
+	struct key_state f = {0};
+	struct key_state m = {0};
 	char file[PATH_BYTES], pin[PATH_BYTES];
 	int code = EXIT_FAILED;
 

@@ -21,36 +21,27 @@ static bool stored(const char *file, const uint8_t key[FABRIC_KEY_BYTES])
 	return same;
 }
 
-/* Makes the request in q->request. */
-static int request(struct control *q, const char *file, struct keys_fabric *out)
-{
-	struct channel *c;
-	int status = control_run(q, &c);
+_Static_assert(FABRIC_KEY_BYTES == KEYS_BYTES, "struct key_state has both kinds of keys");
 
-	*out = (struct keys_fabric){0};
-	if (status != DXP_OK)
-		return status;
-	const struct channel_answer *answer = channel_last(c);
-	out->known = answer->fabric.present;
-	out->state = answer->fabric;
-	memcpy(out->key, answer->fabric_key, sizeof(out->key));
-	out->stored = stored(file, out->key);
-	channel_destroy(c);
-	return DXP_OK;
+static int request(struct control *q, const char *file, struct key_state *out)
+{
+	int status = key_state_request(q, out);
+
+	if (status == DXP_OK)
+		out->stored = stored(file, out->key);
+	return status;
 }
 
-int keys_fabric_get(struct control *q, const char *file, struct keys_fabric *out)
+int keys_fabric_get(struct control *q, const char *file, struct key_state *out)
 {
 	q->request = (struct channel_request){.command = CHANNEL_FABRIC_SHOW};
 	return request(q, file, out);
 }
 
 int keys_fabric_rotate(struct control *q, const char *file, uint64_t overlap_s, bool force,
-		       struct keys_fabric *out)
+		       struct key_state *out)
 {
-	q->request = (struct channel_request){.command = CHANNEL_FABRIC_ROTATE,
-					      .seconds = overlap_s,
-					      .uses = force ? CHANNEL_FORCE : 0};
+	q->request = key_state_rotation(CHANNEL_FABRIC_ROTATE, overlap_s, force);
 	int status = request(q, file, out);
 
 	if (status != DXP_OK || out->stored)
@@ -59,7 +50,7 @@ int keys_fabric_rotate(struct control *q, const char *file, uint64_t overlap_s, 
 	return out->stored ? DXP_OK : DXP_EIO;
 }
 
-void keys_fabric_print(const struct keys_fabric *f, const char *file)
+void keys_fabric_print(const struct key_state *f, const char *file)
 {
 	char print[FABRIC_PRINT_TEXT];
 
@@ -71,21 +62,12 @@ void keys_fabric_print(const struct keys_fabric *f, const char *file)
 		       (unsigned long long)f->state.age_s);
 	else
 		printf("never rotated\n");
-	if (f->state.former_ms)
-		printf("          nodes accept the former key for another %u s\n",
-		       (f->state.former_ms + 999) / 1000);
-	if (!f->stored)
-		printf("          %s has another key; run `dxp keys fetch`\n", file);
+	key_state_print(f, "nodes accept the former key", file);
 }
 
-json_t *keys_fabric_json(const struct keys_fabric *f)
+json_t *keys_fabric_json(const struct key_state *f)
 {
 	char print[FABRIC_PRINT_TEXT];
 
-	if (!f->known)
-		return json_null();
-	return json_pack("{s:s, s:I, s:I, s:f, s:b}", "fingerprint",
-			 fabric_key_fingerprint(f->key, print), "generation",
-			 (json_int_t)f->state.generation, "age_s", (json_int_t)f->state.age_s,
-			 "former_s", f->state.former_ms / 1000.0, "stored", f->stored);
+	return key_state_json(f, "fingerprint", fabric_key_fingerprint(f->key, print));
 }

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "cmd/dxp/control.h"
+#include "cmd/dxp/key_state.h"
 #include "keys/fabric_key.h"
 
 /* s; longer than the time after which a node that lost some datagrams has the new key */
@@ -19,25 +19,18 @@
 #define KEYS_FABRIC_OVERLAP_MAX_S 86400
 #define KEYS_OVERLAP_MAX_S        3456000
 
-struct keys_fabric {
-	bool known;  /* the manager has answered, so the other members are valid */
-	bool stored; /* `file` has this key */
-	uint8_t key[FABRIC_KEY_BYTES];
-	struct channel_fabric state;
-};
-
 /* Reads the key from the manager, and compares it with the file. Returns a status; q->text has the
  * reason of a failure. DXP_EUNSUPPORTED: the manager is of an earlier release. */
-int keys_fabric_get(struct control *q, const char *file, struct keys_fabric *out);
+int keys_fabric_get(struct control *q, const char *file, struct key_state *out);
 
 /* Replaces the key at the manager, and writes the new one to the file. Returns a status, and sets
  * q->text if it fails. DXP_EIO: the key was replaced, but the file was not written, which is
  * logged. */
 int keys_fabric_rotate(struct control *q, const char *file, uint64_t overlap_s, bool force,
-		       struct keys_fabric *out);
+		       struct key_state *out);
 
 /* Prints lines for a reader; returns a JSON object, or null if the key is unknown. */
-void keys_fabric_print(const struct keys_fabric *f, const char *file);
-json_t *keys_fabric_json(const struct keys_fabric *f);
+void keys_fabric_print(const struct key_state *f, const char *file);
+json_t *keys_fabric_json(const struct key_state *f);
 
 #endif

@@ -21,25 +21,16 @@ static bool stored(const char *file, const uint8_t key[KEYS_BYTES])
 	return strcmp(text, key_format(key, own)) == 0;
 }
 
-/* Makes the request in q->request. */
-static int request(struct control *q, const char *file, struct keys_manager *out)
+static int request(struct control *q, const char *file, struct key_state *out)
 {
-	struct channel *c;
-	int status = control_run(q, &c);
+	int status = key_state_request(q, out);
 
-	*out = (struct keys_manager){0};
-	if (status != DXP_OK)
-		return status;
-	const struct channel_answer *answer = channel_last(c);
-	out->known = answer->fabric.present;
-	out->state = answer->fabric;
-	memcpy(out->key, answer->fabric_key, sizeof(out->key));
-	out->stored = stored(file, out->key);
-	channel_destroy(c);
-	return DXP_OK;
+	if (status == DXP_OK)
+		out->stored = stored(file, out->key);
+	return status;
 }
 
-bool keys_manager_store(struct keys_manager *m, const char *file)
+bool keys_manager_store(struct key_state *m, const char *file)
 {
 	char text[KEY_TEXT_BYTES + 1];
 
@@ -49,18 +40,16 @@ bool keys_manager_store(struct keys_manager *m, const char *file)
 	return m->stored;
 }
 
-int keys_manager_get(struct control *q, const char *file, struct keys_manager *out)
+int keys_manager_get(struct control *q, const char *file, struct key_state *out)
 {
 	q->request = (struct channel_request){.command = CHANNEL_MANAGER_SHOW};
 	return request(q, file, out);
 }
 
 int keys_manager_rotate(struct control *q, const char *file, uint64_t overlap_s, bool force,
-			struct keys_manager *out)
+			struct key_state *out)
 {
-	q->request = (struct channel_request){.command = CHANNEL_MANAGER_ROTATE,
-					      .seconds = overlap_s,
-					      .uses = force ? CHANNEL_FORCE : 0};
+	q->request = key_state_rotation(CHANNEL_MANAGER_ROTATE, overlap_s, force);
 	int status = request(q, file, out);
 
 	if (status != DXP_OK)
@@ -68,7 +57,7 @@ int keys_manager_rotate(struct control *q, const char *file, uint64_t overlap_s,
 	return keys_manager_store(out, file) ? DXP_OK : DXP_EIO;
 }
 
-void keys_manager_print(const struct keys_manager *m, const char *file)
+void keys_manager_print(const struct key_state *m, const char *file)
 {
 	char text[KEY_TEXT_BYTES];
 
@@ -78,20 +67,12 @@ void keys_manager_print(const struct keys_manager *m, const char *file)
 		printf("          its key pair has the generation %u, %s, replaced %llu s ago\n",
 		       m->state.generation, key_format(m->key, text),
 		       (unsigned long long)m->state.age_s);
-	if (m->state.former_ms)
-		printf("          the manager accepts the former one for another %u s\n",
-		       (m->state.former_ms + 999) / 1000);
-	if (!m->stored)
-		printf("          %s has another key; run `dxp keys fetch`\n", file);
+	key_state_print(m, "the manager accepts the former one", file);
 }
 
-json_t *keys_manager_json(const struct keys_manager *m)
+json_t *keys_manager_json(const struct key_state *m)
 {
 	char text[KEY_TEXT_BYTES];
 
-	if (!m->known)
-		return json_null();
-	return json_pack("{s:s, s:I, s:I, s:f, s:b}", "key", key_format(m->key, text), "generation",
-			 (json_int_t)m->state.generation, "age_s", (json_int_t)m->state.age_s,
-			 "former_s", m->state.former_ms / 1000.0, "stored", m->stored);
+	return key_state_json(m, "key", key_format(m->key, text));
 }

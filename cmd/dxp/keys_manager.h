@@ -8,31 +8,24 @@
 
 #include <jansson.h>
 
-#include "cmd/dxp/control.h"
+#include "cmd/dxp/key_state.h"
 
 /* s, 30 days: machines that are off for that long learn the new key */
 #define KEYS_MANAGER_OVERLAP_S 2592000
 
-struct keys_manager {
-	bool known;  /* the manager has answered, so the other members are valid */
-	bool stored; /* `file` has this key */
-	uint8_t key[KEYS_BYTES];
-	struct channel_fabric state;
-};
-
 /* Reads the public key from the manager, which proves it by the key in q->manager_key, and compares
  * it with the file. Returns a status; q->text has the reason of a failure. DXP_EUNSUPPORTED: the
  * manager is of an earlier release. */
-int keys_manager_get(struct control *q, const char *file, struct keys_manager *out);
+int keys_manager_get(struct control *q, const char *file, struct key_state *out);
 /* Replaces the key pair, and writes the new public key to the file. Returns a status, and sets
  * q->text if it fails. DXP_EIO: the key pair was replaced, but the file was not written. */
 int keys_manager_rotate(struct control *q, const char *file, uint64_t overlap_s, bool force,
-			struct keys_manager *out);
+			struct key_state *out);
 /* Writes the key to the file unless it has it. False, with errno: it was not written. */
-bool keys_manager_store(struct keys_manager *m, const char *file);
+bool keys_manager_store(struct key_state *m, const char *file);
 
 /* Prints lines for a reader; returns a JSON object, or null if the key is unknown. */
-void keys_manager_print(const struct keys_manager *m, const char *file);
-json_t *keys_manager_json(const struct keys_manager *m);
+void keys_manager_print(const struct key_state *m, const char *file);
+json_t *keys_manager_json(const struct key_state *m);
 
 #endif

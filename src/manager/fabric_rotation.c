@@ -13,30 +13,15 @@
 
 _Static_assert(MANAGE_SEALED_KEY_BYTES == FABRIC_SEALED_BYTES, "a LEASE has a sealed key");
 
-void fabric_rotation_start(struct fabric_rotation *f, uint64_t wall_ms, uint64_t now_ns)
-{
-	f->age_ms = wall_ms > f->row.rotated_ms ? wall_ms - f->row.rotated_ms : 0;
-	f->at_ns = now_ns;
-	f->inherited = f->row.generation != 0;
-}
-
-uint64_t fabric_rotation_age_ms(const struct fabric_rotation *f, uint64_t now_ns)
-{
-	return f->age_ms + (now_ns - f->at_ns) / MS_NS;
-}
-
 /* Returns what is left of `of_ms` since the rotation, and of `term_ms` since the manager's start.
  */
 static uint32_t left_ms(const struct fabric_rotation *f, uint64_t of_ms, uint64_t term_ms,
 			uint64_t now_ns)
 {
 	const uint64_t overlap_ms = f->row.overlap_s * 1000ull;
-	uint64_t end_ms = min_u64(of_ms, overlap_ms);
 
-	if (f->inherited)
-		end_ms = max_u64(end_ms, f->age_ms + min_u64(term_ms, overlap_ms));
-	const uint64_t age_ms = fabric_rotation_age_ms(f, now_ns);
-	return age_ms < end_ms ? (uint32_t)(end_ms - age_ms) : 0;
+	return rotation_clock_left_ms(&f->clock, min_u64(of_ms, overlap_ms),
+				      min_u64(term_ms, overlap_ms), now_ns);
 }
 
 uint32_t fabric_rotation_use_ms(const struct fabric_rotation *f, uint64_t now_ns)
@@ -176,7 +161,7 @@ static void fabric_fill(const struct registry *r, struct channel_answer *answer,
 	if (r->fabric.row.generation == 0)
 		return;
 	answer->fabric.generation = r->fabric.row.generation;
-	answer->fabric.age_s = fabric_rotation_age_ms(&r->fabric, now_ns) / 1000;
+	answer->fabric.age_s = rotation_clock_age_ms(&r->fabric.clock, now_ns) / 1000;
 	answer->fabric.former_ms = fabric_rotation_former_ms(&r->fabric, now_ns);
 }
 
@@ -196,7 +181,7 @@ void manager_fabric_rotate(struct registry *r, const struct channel_request *req
 						     .overlap_s = (uint32_t)request->seconds,
 						     .rotated_ms = registry_wall_ms(r)},
 					     .dirty = true,
-					     .at_ns = now_ns};
+					     .clock = {.at_ns = now_ns}};
 	r->options.entropy(r->options.entropy_context, r->fabric.row.key, FABRIC_KEY_BYTES);
 	if (!registry_saved(r)) {
 		r->fabric = before;

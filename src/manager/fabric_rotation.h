@@ -6,9 +6,8 @@
  *   FABRIC_REKEY_USE_MS       send with the new key
  *   the overlap               accept the new key only
  *
- * An overlap that is shorter than FABRIC_REKEY_USE_MS ends both at once. A manager that starts
- * after a rotation cannot know which nodes have the new key, and its clock may be wrong. So both
- * last longer at its start: FABRIC_TERM_USE_MS and FABRIC_TERM_FORMER_MS, or the overlap if it is
+ * An overlap that is shorter than FABRIC_REKEY_USE_MS ends both at once. After the start of a
+ * manager, both last at least FABRIC_TERM_USE_MS and FABRIC_TERM_FORMER_MS, or the overlap if it is
  * shorter. */
 #ifndef MANAGER_FABRIC_ROTATION_H
 #define MANAGER_FABRIC_ROTATION_H
@@ -17,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "manager/rotation_clock.h"
 
 /* ms; by then each node has renewed its lease twice, and so has the key */
 #define FABRIC_REKEY_USE_MS 2000
@@ -38,16 +38,9 @@ struct fabric_row {
 struct fabric_rotation {
 	struct fabric_row row;
 	bool dirty;
-	uint64_t age_ms; /* time since the rotation, at `at_ns` */
-	uint64_t at_ns;
-	bool inherited; /* the row was loaded; the manager started at `at_ns` */
+	struct rotation_clock clock;
 };
 
-/* Starts the clock of a row that was loaded. If the clock of the manager went back since the
- * rotation, the age is 0. */
-void fabric_rotation_start(struct fabric_rotation *f, uint64_t wall_ms, uint64_t now_ns);
-
-uint64_t fabric_rotation_age_ms(const struct fabric_rotation *f, uint64_t now_ns);
 /* Return the ms until nodes send with the new key, and until they refuse the former one. */
 uint32_t fabric_rotation_use_ms(const struct fabric_rotation *f, uint64_t now_ns);
 uint32_t fabric_rotation_former_ms(const struct fabric_rotation *f, uint64_t now_ns);

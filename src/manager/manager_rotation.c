@@ -10,27 +10,12 @@
 #include "base/util.h"
 #include "manager/command.h"
 
-void manager_rotation_start(struct manager_rotation *m, uint64_t wall_ms, uint64_t now_ns)
-{
-	m->age_ms = wall_ms > m->row.rotated_ms ? wall_ms - m->row.rotated_ms : 0;
-	m->at_ns = now_ns;
-	m->inherited = m->row.generation != 0;
-}
-
-uint64_t manager_rotation_age_ms(const struct manager_rotation *m, uint64_t now_ns)
-{
-	return m->age_ms + (now_ns - m->at_ns) / MS_NS;
-}
-
 uint32_t manager_rotation_former_ms(const struct manager_rotation *m, uint64_t now_ns)
 {
-	const uint64_t age_ms = manager_rotation_age_ms(m, now_ns);
-	uint64_t end_ms = m->row.overlap_s * 1000ull;
-
-	/* Nodes that were alive when the manager stopped have not learned the key yet. */
-	if (m->inherited)
-		end_ms = max_u64(end_ms, m->age_ms + MANAGER_OVERLAP_MIN_S * 1000ull);
-	return m->overlap && age_ms < end_ms ? (uint32_t)min_u64(end_ms - age_ms, UINT32_MAX) : 0;
+	if (!m->overlap)
+		return 0;
+	return rotation_clock_left_ms(&m->clock, m->row.overlap_s * 1000ull,
+				      MANAGER_OVERLAP_MIN_S * 1000ull, now_ns);
 }
 
 /* Uses the key pair of the row from now on. False: a key is unusable. */
@@ -132,7 +117,7 @@ void manager_key_show(const struct registry *r, struct channel_answer *answer, u
 	if (r->manager.row.generation == 0)
 		return;
 	answer->fabric.generation = r->manager.row.generation;
-	answer->fabric.age_s = manager_rotation_age_ms(&r->manager, now_ns) / 1000;
+	answer->fabric.age_s = rotation_clock_age_ms(&r->manager.clock, now_ns) / 1000;
 	answer->fabric.former_ms = manager_rotation_former_ms(&r->manager, now_ns);
 }
 
@@ -159,7 +144,7 @@ void manager_key_rotate(struct registry *r, const struct channel_request *reques
 						       .overlap_s = (uint32_t)request->seconds,
 						       .rotated_ms = registry_wall_ms(r)},
 					       .dirty = true,
-					       .at_ns = now_ns};
+					       .clock = {.at_ns = now_ns}};
 	r->options.entropy(r->options.entropy_context, r->manager.row.key, KEYS_BYTES);
 	memcpy(r->manager.row.former, r->options.private_key, KEYS_BYTES);
 	const bool good = pair_use(r) && registry_saved(r);

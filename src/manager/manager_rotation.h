@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "keys/primitives.h"
+#include "manager/rotation_clock.h"
 
 /* s; the ms of an overlap must fit 32 bits */
 #define MANAGER_OVERLAP_MAX_S 3456000
@@ -28,18 +29,11 @@ struct manager_row {
 struct manager_rotation {
 	struct manager_row row;
 	bool dirty;
-	bool overlap;   /* the former key pair is accepted */
-	bool inherited; /* the rotation was before the start of this manager */
+	bool overlap; /* the former key pair is accepted */
 	uint8_t former_public[KEYS_BYTES];
-	uint64_t age_ms; /* time since the rotation, at `at_ns` */
-	uint64_t at_ns;
+	struct rotation_clock clock;
 };
 
-/* Starts the clock of a row that was loaded. If the clock of the manager went back since the
- * rotation, the age is 0. */
-void manager_rotation_start(struct manager_rotation *m, uint64_t wall_ms, uint64_t now_ns);
-
-uint64_t manager_rotation_age_ms(const struct manager_rotation *m, uint64_t now_ns);
 /* Returns the ms in which the former key pair is accepted. */
 uint32_t manager_rotation_former_ms(const struct manager_rotation *m, uint64_t now_ns);
 
