@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A key that the manager can replace, as the manager has it: the fabric key, or its own key pair. */
+/* A key that the manager can replace, as the manager has it: the fabric key, or its own key pair.
+ */
 #ifndef CMD_DXP_KEY_STATE_H
 #define CMD_DXP_KEY_STATE_H
 

@@ -200,8 +200,7 @@ static int rotate(struct keys_command *k, const struct folder *p)
 	return code;
 }
 
-static int fabric_report(const struct keys_command *k, const struct key_state *f,
-			 const char *file)
+static int fabric_report(const struct keys_command *k, const struct key_state *f, const char *file)
 {
 	if (k->o.json)
 		return print_json_text(keys_fabric_json(f));
@@ -238,8 +237,7 @@ static int fabric_rotate(struct keys_command *k)
 	return code;
 }
 
-static int manager_report(const struct keys_command *k, const struct key_state *m,
-			  const char *file)
+static int manager_report(const struct keys_command *k, const struct key_state *m, const char *file)
 {
 	if (k->o.json)
 		return print_json_text(keys_manager_json(m));

@@ -11,7 +11,8 @@
 struct rotation_clock {
 	uint64_t age_ms; /* time since the rotation, at `at_ns` */
 	uint64_t at_ns;
-	bool inherited; /* the rotation was before the start of this manager, which was at `at_ns` */
+	bool inherited; /* the rotation was before the start of this manager, which was at `at_ns`
+			 */
 };
 
 /* Starts the clock of a rotation that was loaded from the store; `rotated_ms` and `wall_ms` are ms
