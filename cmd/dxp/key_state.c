@@ -30,10 +30,10 @@ struct channel_request key_state_rotation(enum channel_command command, uint64_t
 					.uses = force ? CHANNEL_FORCE : 0};
 }
 
-void key_state_print(const struct key_state *k, const char *who, const char *file)
+void key_state_print(const struct key_state *k, const char *use, const char *file)
 {
 	if (k->state.former_ms)
-		printf("          %s for another %u s\n", who, (k->state.former_ms + 999) / 1000);
+		printf("          %s for another %u s\n", use, (k->state.former_ms + 999) / 1000);
 	if (!k->stored)
 		printf("          %s has another key; run `dxp keys fetch`\n", file);
 }

@@ -26,8 +26,9 @@ int key_state_request(struct control *q, struct key_state *out);
 struct channel_request key_state_rotation(enum channel_command command, uint64_t overlap_s,
 					  bool force);
 
-/* Prints for how long `who` accept the former key, and that the file has another one. */
-void key_state_print(const struct key_state *k, const char *who, const char *file);
+/* Prints for how long the former key is accepted, and whether the file has another key. `use`: the
+ * sentence before that time, such as "nodes accept the former key". */
+void key_state_print(const struct key_state *k, const char *use, const char *file);
 
 /* Returns an object in which the key has the name `name` and the text `text`; null if the key is
  * unknown. */

@@ -19,7 +19,7 @@ struct removal {
 	bool rotate;
 	uint64_t overlap_s;
 	char name[FABRIC_NAME_BYTES]; /* of the key that was removed */
-	struct key_state fabric;    /* after a rotation */
+	struct key_state fabric;      /* after a rotation */
 };
 
 static int key_remove(struct removal *r, const char *name)

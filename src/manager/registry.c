@@ -134,7 +134,8 @@ void registry_start(struct registry *r, uint64_t now_ns)
 	struct roster_node *n;
 
 	r->rejections_ns = r->started_ns = now_ns;
-	rotation_clock_load(&r->fabric.clock, r->fabric.row.rotated_ms, registry_wall_ms(r), now_ns);
+	rotation_clock_load(&r->fabric.clock, r->fabric.row.rotated_ms, registry_wall_ms(r),
+			    now_ns);
 	rotation_clock_load(&r->manager.clock, r->manager.row.rotated_ms, registry_wall_ms(r),
 			    now_ns);
 	REGISTRY_EVENT(r, EVENT_STARTED, "manager", "the manager started");

@@ -9,7 +9,7 @@
 void requests_reject(struct registry *r, const struct udp_address *from, uint64_t request,
 		     uint64_t nonce, int status, const char *text);
 
-/* Asks the node to repeat its request and to state `run` in it. */
+/* Requests that the node repeats its request and states `run` in it. */
 void requests_repeat(struct registry *r, const struct udp_address *from, uint16_t node,
 		     uint64_t request, uint64_t nonce, uint64_t run);
 
