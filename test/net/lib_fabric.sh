@@ -49,6 +49,15 @@ die() {
 	exit 1
 }
 
+# until_ok COMMAND...: repeats the command up to 120 s until it succeeds.
+until_ok() {
+	local end=$((SECONDS + 120))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || die "'$*' never succeeded"
+		sleep 0.1
+	done
+}
+
 # expect TEXT FILE: fails unless the file contains the text.
 expect() {
 	grep -qF -- "$1" "$2" || die "'$1' is not in: $(cat "$2")"

@@ -14,8 +14,8 @@ for program in nic_server nic_client; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
 done
 
-# until_ok SECONDS COMMAND...: repeats the command until it succeeds, or fails after SECONDS.
-until_ok() {
+# within SECONDS COMMAND...: repeats the command until it succeeds, or fails after SECONDS.
+within() {
 	local end=$((SECONDS + $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
@@ -29,7 +29,7 @@ server() {
 	nic_server "$@" >"$server_log" 2>&1 &
 	server_pid=$!
 	servers+=("$server_pid")
-	until_ok 10 grep -q 'server: at' "$server_log" || die "no server: $(cat "$server_log")"
+	within 10 grep -q 'server: at' "$server_log" || die "no server: $(cat "$server_log")"
 	server_at=$(sed -n 's/server: at //p' "$server_log")
 }
 

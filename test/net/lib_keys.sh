@@ -15,15 +15,6 @@ ours() {
 # shellcheck source=test/net/lib_processes.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib_processes.sh"
 
-# until_ok COMMAND...: repeats the command until it succeeds.
-until_ok() {
-	local begin=$SECONDS
-	until "$@"; do
-		[ $((SECONDS - begin)) -le 120 ] || die "'$*' never succeeded"
-		sleep 0.1
-	done
-}
-
 # fails_with TEXT COMMAND...: whether the command fails with this text.
 fails_with() {
 	! "${@:2}" >"$scratch/out" 2>&1 && grep -qF -- "$1" "$scratch/out"
@@ -34,6 +25,12 @@ fails_with() {
 refused() {
 	until_ok fails_with "$@"
 	say "ok: $(tail -n 1 "$scratch/out")"
+}
+
+# goes_on: fails if the long ping, process $pinging, broke off, or the daemon, $daemon, ended.
+goes_on() {
+	runs "$pinging" || die "the transfer broke: $(cat "$scratch/ping")"
+	kill -0 "$daemon" || die "the daemon ended: $(cat "$scratch/dxpd.log")"
 }
 
 # token_make OPTION...: makes a token, and prints it.

@@ -116,16 +116,6 @@ works() {
 	[[ $(readlink "/proc/$1/exe") == */$2 && $(open_fds "$1") -gt 4 ]]
 }
 
-# until_ok COMMAND...: repeats the command up to 10 s until it succeeds.
-until_ok() {
-	local i
-	for ((i = 0; i < 200; i++)); do
-		! "$@" || return 0
-		sleep 0.05
-	done
-	die "'$*' stays false for 10 s"
-}
-
 say '== the programs beside dxp'
 for program in dxp-manager dxpd dxp-switch dxp-web; do
 	[ -x "$DXP_BIN/$program" ] || continue

@@ -64,12 +64,6 @@ pings_again_until() {
 	done
 }
 
-# goes_on: fails if the long transfer broke, or the daemon ended, or a lease expired.
-goes_on() {
-	runs $pinging || die "the transfer broke: $(cat "$scratch/ping")"
-	kill -0 "$daemon" || die "the daemon ended: $(cat "$scratch/dxpd.log")"
-}
-
 say "== a fabric with a transfer that runs"
 dxp manager init --bind 127.0.0.1 --port 0 --name admin >"$scratch/init"
 read -r manager token <<<"$(sed -n 's/^ *dxp join //p' "$scratch/init")"

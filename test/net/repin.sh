@@ -27,12 +27,6 @@ shown_stale() {
 logged_twice() { [ "$(dxp events --kind rotated | grep -c ' rotated  *manager ')" = 2 ]; }
 complete() { [ "$(value former_s)" = 0.0 ]; }
 
-# goes_on: fails if the long transfer broke, or the daemon ended.
-goes_on() {
-	runs $pinging || die "the transfer broke: $(cat "$scratch/ping")"
-	kill -0 "$daemon" || die "the daemon ended: $(cat "$scratch/dxpd.log")"
-}
-
 say "== a fabric with a transfer that runs"
 dxp manager init --bind 127.0.0.1 --port 0 --name admin >"$scratch/init"
 read -r manager token <<<"$(sed -n 's/^ *dxp join //p' "$scratch/init")"

@@ -33,15 +33,6 @@ readonly plugin=$DXP_BIN/../lib/dxp_slurm.so source=${DXP_SOURCE:-$(dirname "$0"
 readonly run=$scratch/steps
 slurm_need "$plugin"
 
-# until_ok COMMAND...: repeats the command up to 120 s until it succeeds.
-until_ok() {
-	local begin=$SECONDS
-	until "$@"; do
-		[ $((SECONDS - begin)) -le 120 ] || die "'$*' stays false: $(dxp grants)"
-		sleep 0.1
-	done
-}
-
 # grants N: succeeds if steps have N grants.
 grants() {
 	[ "$(dxp grants | grep -c '^slurm-')" -eq "$1" ]

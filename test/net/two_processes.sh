@@ -24,7 +24,7 @@ talk() {
 	cat "$scratch/client"
 	expect 'client: wrote 65528 bytes and read them back, the same' "$scratch/client"
 	expect "client: $before clients before this one" "$scratch/client"
-	until_ok 10 grep -q "server: bye, client $((before + 1))" "$server_log" ||
+	within 10 grep -q "server: bye, client $((before + 1))" "$server_log" ||
 		die "the server did not see client $((before + 1)): $(cat "$server_log")"
 	expect 'server: 65528 bytes were put, with 42: abcdefghij' "$server_log"
 }
@@ -60,6 +60,6 @@ server_done
 say "== dxpd is killed: both learn of it"
 server xpu1 0
 kill -9 "$(process_of daemon1)"
-until_ok 10 grep -q DXP_ECLOSED "$server_log" || die "the server waits on: $(cat "$server_log")"
+within 10 grep -q DXP_ECLOSED "$server_log" || die "the server waits on: $(cat "$server_log")"
 tail -n 1 "$server_log"
 say passed

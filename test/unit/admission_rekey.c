@@ -11,20 +11,12 @@
 
 static int rotate(struct fabric *f, const struct identity *admin, uint64_t overlap_s, bool force)
 {
-	const struct channel_request request = {.command = CHANNEL_FABRIC_ROTATE,
-						.seconds = overlap_s,
-						.uses = force ? CHANNEL_FORCE : 0};
-
-	return fabric_channel(f, admin, NULL, &request);
+	return key_rotate(f, CHANNEL_FABRIC_ROTATE, admin, overlap_s, force);
 }
 
 static struct channel_fabric shown(struct fabric *f, const struct identity *by)
 {
-	const struct channel_request request = {.command = CHANNEL_FABRIC_SHOW};
-
-	assert_int_equal(fabric_channel(f, by, NULL, &request), DXP_OK);
-	assert_true(channel_last(f->channel)->fabric.present);
-	return channel_last(f->channel)->fabric;
+	return key_shown(f, CHANNEL_FABRIC_SHOW, by);
 }
 
 /* Fails unless the member has exactly this key of the registry. */

@@ -10,22 +10,16 @@
 
 static int rotate(struct fabric *f, const struct identity *admin, uint64_t overlap_s, bool force)
 {
-	const struct channel_request request = {.command = CHANNEL_MANAGER_ROTATE,
-						.seconds = overlap_s,
-						.uses = force ? CHANNEL_FORCE : 0};
-
-	return fabric_channel(f, admin, NULL, &request);
+	return key_rotate(f, CHANNEL_MANAGER_ROTATE, admin, overlap_s, force);
 }
 
 static struct channel_fabric shown(struct fabric *f, const struct identity *by)
 {
-	const struct channel_request request = {.command = CHANNEL_MANAGER_SHOW};
+	const struct channel_fabric state = key_shown(f, CHANNEL_MANAGER_SHOW, by);
 
-	assert_int_equal(fabric_channel(f, by, NULL, &request), DXP_OK);
-	assert_true(channel_last(f->channel)->fabric.present);
 	assert_memory_equal(channel_last(f->channel)->fabric_key, registry_public_key(f->registry),
 			    KEYS_BYTES);
-	return channel_last(f->channel)->fabric;
+	return state;
 }
 
 static struct identity pinned(const struct identity *of, const uint8_t manager[KEYS_BYTES])

@@ -79,6 +79,28 @@ UNUSED static struct fabric *world(enum grants_policy policy)
 	return f;
 }
 
+/* `command`: CHANNEL_FABRIC_ROTATE or CHANNEL_MANAGER_ROTATE. */
+UNUSED static int key_rotate(struct fabric *f, enum channel_command command,
+			     const struct identity *admin, uint64_t overlap_s, bool force)
+{
+	const struct channel_request request = {.command = (uint8_t)command,
+						.seconds = overlap_s,
+						.uses = force ? CHANNEL_FORCE : 0};
+
+	return fabric_channel(f, admin, NULL, &request);
+}
+
+/* `command`: CHANNEL_FABRIC_SHOW or CHANNEL_MANAGER_SHOW. */
+UNUSED static struct channel_fabric key_shown(struct fabric *f, enum channel_command command,
+					      const struct identity *by)
+{
+	const struct channel_request request = {.command = (uint8_t)command};
+
+	assert_int_equal(fabric_channel(f, by, NULL, &request), DXP_OK);
+	assert_true(channel_last(f->channel)->fabric.present);
+	return channel_last(f->channel)->fabric;
+}
+
 #define COUNTER(f, name)     (registry_counters((f)->registry)->name)
 #define TEXT_HAS(f, part)    assert_non_null(strstr(channel_text((f)->channel), part))
 #define JOINED(member)       (member_state((member)->m) == MEMBER_JOINED)
