@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Interface of contenders: a near process requests operations, a far one serves them. Modules
- * (build/lib/dxp-bench-*.so) include only this header of the project, and link the measured
- * library. */
+ * (build/lib/dxp-bench-*.so) include only this header and peer_stream.h of the project, and link
+ * the measured library. */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
-#include "bench/peer.h"
+#include "bench/peer_stream.h"
 #include "link/sockaddr.h"
 
 #define PIECE_BYTES (256u << 10) /* per system call; more gains little */
@@ -25,23 +25,9 @@
 struct tcp_end {
 	int fd;
 	uint8_t *region;
-	/* bytes per operation: sent and received by this end */
-	uint64_t out_bytes, in_bytes;
-	uint64_t owed, sent; /* total bytes to send; sent so far */
-	uint64_t received;   /* bytes received in total */
-	uint64_t in_ended;   /* operations received completely */
-	uint64_t quiet_ns;   /* when bytes stopped to move; 0: they move */
+	struct peer_stream stream;
+	uint64_t quiet_ns; /* when bytes stopped to move; 0: they move */
 };
-
-static void shape(const struct peer_end *e, struct tcp_end *t)
-{
-	uint64_t bytes = e->work->bytes;
-	uint64_t there = e->work->op == WORK_GET ? 1 : bytes;
-	uint64_t back = e->work->op == WORK_PUT ? 1 : e->work->op == WORK_MESSAGE ? 0 : bytes;
-
-	t->out_bytes = e->far ? back : there;
-	t->in_bytes = e->far ? there : back;
-}
 
 static int options_set(const struct peer_end *e, int fd)
 {
@@ -104,7 +90,7 @@ static int tcp_open(struct peer_end *e)
 		log_error("cannot connect the two ends of a TCP connection: %m");
 		return DXP_EIO;
 	}
-	shape(e, t);
+	peer_stream_open(&t->stream, e);
 	return options_set(e, t->fd);
 }
 
@@ -112,19 +98,20 @@ static int tcp_post(struct peer_end *e)
 {
 	struct tcp_end *t = e->state;
 
-	t->owed += t->out_bytes;
+	peer_stream_post(&t->stream);
 	return DXP_OK;
 }
 
 static bool push(struct tcp_end *t, bool *moved)
 {
-	while (t->sent < t->owed) {
-		size_t at = t->sent % (RAW_BUFFER_BYTES - PIECE_BYTES);
-		ssize_t n = send(t->fd, t->region + at, min_u64(t->owed - t->sent, PIECE_BYTES),
+	while (t->stream.sent < t->stream.owed) {
+		size_t at = t->stream.sent % (RAW_BUFFER_BYTES - PIECE_BYTES);
+		ssize_t n = send(t->fd, t->region + at,
+				 min_u64(t->stream.owed - t->stream.sent, PIECE_BYTES),
 				 MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR;
-		t->sent += (uint64_t)n;
+		t->stream.sent += (uint64_t)n;
 		*moved = true;
 	}
 	return true;
@@ -133,11 +120,11 @@ static bool push(struct tcp_end *t, bool *moved)
 static bool pull(struct tcp_end *t, bool *moved)
 {
 	for (;;) {
-		size_t at = t->received % (RAW_BUFFER_BYTES - PIECE_BYTES);
+		size_t at = t->stream.received % (RAW_BUFFER_BYTES - PIECE_BYTES);
 		ssize_t n = recv(t->fd, t->region + at, PIECE_BYTES, MSG_DONTWAIT);
 		if (n <= 0)
 			return n < 0 && (errno == EAGAIN || errno == EINTR);
-		t->received += (uint64_t)n;
+		t->stream.received += (uint64_t)n;
 		*moved = true;
 		if ((size_t)n < PIECE_BYTES)
 			return true;
@@ -160,13 +147,12 @@ static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 		t->quiet_ns = now_ns;
 	if (now_ns - t->quiet_ns < RAW_SPIN_NS)
 		return;
-	if (t->sent < t->owed)
+	if (t->stream.sent < t->stream.owed)
 		p.events |= POLLOUT;
 	poll(&p, 1, 100);
 }
 
-/* *ended: operations received since the last call. */
-static int poll_once(struct peer_end *e, uint64_t *ended)
+static int tcp_poll(struct peer_end *e)
 {
 	struct tcp_end *t = e->state;
 	bool moved = false;
@@ -174,30 +160,14 @@ static int poll_once(struct peer_end *e, uint64_t *ended)
 	if (!push(t, &moved) || !pull(t, &moved))
 		return DXP_EPEERLOST;
 	rest(e, t, moved);
-	uint64_t all = t->in_bytes ? t->received / t->in_bytes : t->sent / t->out_bytes;
-	*ended = all - t->in_ended;
-	t->in_ended = all;
-	return DXP_OK;
-}
-
-static int tcp_poll(struct peer_end *e)
-{
-	uint64_t ended;
-	int status = poll_once(e, &ended);
-
-	return status == DXP_OK ? (int)ended : status;
+	return (int)peer_stream_ended(&t->stream);
 }
 
 static void tcp_serve(struct peer_end *e)
 {
 	struct tcp_end *t = e->state;
-	uint64_t ended;
 
-	if (poll_once(e, &ended) != DXP_OK)
-		_exit(0);
-	t->owed += ended * t->out_bytes;
-	if (ended > 0 && e->work->op == WORK_MESSAGE)
-		e->tally->counted += ended;
+	peer_stream_serve(&t->stream, e, tcp_poll(e));
 }
 
 const struct peer_ops peer_tcp = {tcp_open, tcp_post, tcp_poll, tcp_serve};

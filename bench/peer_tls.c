@@ -22,7 +22,7 @@
 
 #include <dxp/status.h>
 
-#include "bench/peer.h"
+#include "bench/peer_stream.h"
 
 #define PIECE_BYTES (256u << 10) /* per call; more gains little */
 #define KEY_BYTES   32
@@ -31,12 +31,8 @@ struct tls_end {
 	int fd;
 	SSL *ssl;
 	uint8_t *region;
-	/* bytes per operation: sent and received by this end */
-	uint64_t out_bytes, in_bytes;
-	uint64_t owed, sent; /* total bytes to send; sent so far */
-	uint64_t received;   /* bytes received in total */
-	uint64_t in_ended;   /* operations received completely */
-	unsigned quiet;      /* polls in a row in which no byte moved */
+	struct peer_stream stream;
+	unsigned quiet; /* polls in a row in which no byte moved */
 };
 
 static int complain(const char *what)
@@ -137,16 +133,6 @@ static int secure(struct peer_end *e, struct tls_end *t)
 	return fcntl(t->fd, F_SETFL, O_NONBLOCK) == 0 ? DXP_OK : complain("fcntl");
 }
 
-static void shape(const struct peer_end *e, struct tls_end *t)
-{
-	uint64_t bytes = e->work->bytes;
-	uint64_t there = e->work->op == WORK_GET ? 1 : bytes;
-	uint64_t back = e->work->op == WORK_PUT ? 1 : e->work->op == WORK_MESSAGE ? 0 : bytes;
-
-	t->out_bytes = e->far ? back : there;
-	t->in_bytes = e->far ? there : back;
-}
-
 static int tls_open(struct peer_end *e)
 {
 	struct tls_end *t = calloc(1, sizeof(*t));
@@ -165,7 +151,7 @@ static int tls_open(struct peer_end *e)
 	if (t->fd < 0 || t->region == MAP_FAILED)
 		return complain("connection");
 	setsockopt(t->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	shape(e, t);
+	peer_stream_open(&t->stream, e);
 	return secure(e, t);
 }
 
@@ -175,7 +161,7 @@ static int tls_post(struct peer_end *e)
 {
 	struct tls_end *t = e->state;
 
-	t->owed += t->out_bytes;
+	peer_stream_post(&t->stream);
 	return DXP_OK;
 }
 
@@ -195,12 +181,13 @@ static uint64_t piece_of(uint64_t bytes)
 
 static bool push(struct tls_end *t, bool *moved)
 {
-	while (t->sent < t->owed) {
-		const size_t at = t->sent % (RAW_BUFFER_BYTES - PIECE_BYTES);
-		int n = SSL_write(t->ssl, t->region + at, (int)piece_of(t->owed - t->sent));
+	while (t->stream.sent < t->stream.owed) {
+		const size_t at = t->stream.sent % (RAW_BUFFER_BYTES - PIECE_BYTES);
+		int n = SSL_write(t->ssl, t->region + at,
+				  (int)piece_of(t->stream.owed - t->stream.sent));
 		if (n <= 0)
 			return again(t, n);
-		t->sent += (uint64_t)n;
+		t->stream.sent += (uint64_t)n;
 		*moved = true;
 	}
 	return true;
@@ -209,11 +196,11 @@ static bool push(struct tls_end *t, bool *moved)
 static bool pull(struct tls_end *t, bool *moved)
 {
 	for (uint64_t read_bytes = 0; read_bytes < PIECE_BYTES;) {
-		const size_t at = t->received % (RAW_BUFFER_BYTES - PIECE_BYTES);
+		const size_t at = t->stream.received % (RAW_BUFFER_BYTES - PIECE_BYTES);
 		int n = SSL_read(t->ssl, t->region + at, PIECE_BYTES);
 		if (n <= 0)
 			return again(t, n);
-		t->received += (uint64_t)n;
+		t->stream.received += (uint64_t)n;
 		read_bytes += (uint64_t)n;
 		*moved = true;
 	}
@@ -228,13 +215,12 @@ static void rest(const struct peer_end *e, struct tls_end *t, bool moved)
 	t->quiet = moved ? 0 : t->quiet + 1;
 	if (e->work->spin || t->quiet < 32)
 		return;
-	if (t->sent < t->owed)
+	if (t->stream.sent < t->stream.owed)
 		p.events |= POLLOUT;
 	poll(&p, 1, 100);
 }
 
-/* *ended: operations received since the last call. */
-static int poll_once(struct peer_end *e, uint64_t *ended)
+static int tls_poll(struct peer_end *e)
 {
 	struct tls_end *t = e->state;
 	bool moved = false;
@@ -242,30 +228,14 @@ static int poll_once(struct peer_end *e, uint64_t *ended)
 	if (!push(t, &moved) || !pull(t, &moved))
 		return DXP_EPEERLOST;
 	rest(e, t, moved);
-	const uint64_t all = t->in_bytes ? t->received / t->in_bytes : t->sent / t->out_bytes;
-	*ended = all - t->in_ended;
-	t->in_ended = all;
-	return DXP_OK;
-}
-
-static int tls_poll(struct peer_end *e)
-{
-	uint64_t ended;
-	int status = poll_once(e, &ended);
-
-	return status == DXP_OK ? (int)ended : status;
+	return (int)peer_stream_ended(&t->stream);
 }
 
 static void tls_serve(struct peer_end *e)
 {
 	struct tls_end *t = e->state;
-	uint64_t ended;
 
-	if (poll_once(e, &ended) != DXP_OK)
-		_exit(0);
-	t->owed += ended * t->out_bytes;
-	if (ended > 0 && e->work->op == WORK_MESSAGE)
-		e->tally->counted += ended;
+	peer_stream_serve(&t->stream, e, tls_poll(e));
 }
 
 const struct peer_ops peer_ops_exported = {tls_open, tls_post, tls_poll, tls_serve};
